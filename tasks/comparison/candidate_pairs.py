@@ -1,6 +1,7 @@
 """Pairs of candidates compared by their measures, a family of tests for each role, and their entries in documents."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple, TypeAlias
 
@@ -12,15 +13,15 @@ from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.differences import Difference
 from tasks.comparison.gate import Gate
 from tasks.comparison.joint_sums import duplicates
-from tasks.comparison.measures import LABEL, differing, measures, without_threshold
+from tasks.comparison.measures import LABEL, measures, without_threshold
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.questions import Questions
 from tasks.comparison.roles import margin, roles_of
-from tasks.console.format import counted
 from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded
 from tasks.scores.mix import Mix
 from tasks.scores.repeated_answers import parsed
+from tasks.scores.signature import changes
 from tasks.scores.weighting import Weighting
 from tasks.wording.comparison_document import (
     JUDGE_ERRORS,
@@ -29,25 +30,25 @@ from tasks.wording.comparison_document import (
     DifferenceEntry,
     MeasureEntry,
     PairEntry,
+    RefusedEntry,
     RowCounts,
     SliceEntry,
 )
+from tasks.wording.refusals import Refusal, Why, missing, only_there, refusal
 from tasks.wording.verdicts import ROLES, Role, Verdict
 
 # Candidate and measure → variance of a row's score by the judge alone, see `tasks.scores.self_agreement`.
 Noise: TypeAlias = Mapping[tuple[str, str], float]
 NO_NOISE: Noise = {}
-# Why pass@k of two candidates can't be compared.
-ONE_ANSWER = "the questions of one version or both have a single answer (dataset.draw)"
 
 
 class Refused(NamedTuple):
-    """A measure that can't be compared, and why; blocks: whether the gate can't be passed without it."""
+    """A measure of two candidates that can't be compared; blocks: of their rows."""
 
     blocks: Blocks
     name: str
     role: Role
-    reason: str
+    refusal: Refusal
 
     @property
     def blocks_gate(self) -> bool:
@@ -90,7 +91,7 @@ def compare(
     weighting: says how often rows count in the differences.
     """
     roles = [roles_of(blocks[0], gate, primary, () if weighting else pass_at, others) for blocks in pairs]
-    asked = {found for names in roles for name in names if (found := parsed(name))}
+    asked = {by_question for names in roles for name in names if (by_question := parsed(name))}
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []
     for blocks, named in zip(pairs, roles, strict=True):
@@ -98,16 +99,16 @@ def compare(
         for name, role in named.items():
             of = blocks if parsed(name) is None else questions
             if of is None:
-                refused.append(Refused(blocks, name, role, ONE_ANSWER))
+                refused.append(Refused(blocks, name, role, refusal(Why.ONE_ANSWER)))
                 continue
-            if reason := _refusal(name, of[0]):
-                refused.append(Refused(blocks, name, role, reason))
+            if found := _refusal(name, of[0]):
+                refused.append(Refused(blocks, name, role, found))
                 continue
             compared = Compared(of, name)
-            if reason := _unmeasured(compared, gate):
-                refused.append(Refused(blocks, name, role, reason + _stale(compared)))
+            if found := _unmeasured(compared, gate):
+                refused.append(Refused(blocks, name, role, replace(found, stale=_stale(compared))))
             elif weighting and (reason := _unweighted(compared, weighting)):
-                refused.append(Refused(blocks, name, role, reason))
+                refused.append(Refused(blocks, name, role, refusal(Why.NOT_WEIGHTED, said=reason)))
             else:
                 chosen[role].append(compared)
     estimated: dict[Role, list[Difference]] = {}
@@ -143,15 +144,23 @@ def entries(families: Families, pairs: Sequence[Blocks], noise: Noise = NO_NOISE
                 for one in family
                 if _rows_of(one.compared) is blocks
             },
-            "refused": [
-                {"measure": refused.name, "role": refused.role, "reason": refused.reason, "blocks": refused.blocks_gate}
-                for refused in families.refused
-                if refused.blocks is blocks
-            ],
+            "refused": [_refused_entry(refused) for refused in families.refused if refused.blocks is blocks],
         }
         for blocks in pairs
     ]
     return [rounded(pair) for pair in found]
+
+
+def _refused_entry(refused: Refused) -> RefusedEntry:
+    entry: RefusedEntry = {
+        "measure": refused.name,
+        "role": refused.role,
+        "reason": str(refused.refusal),
+        "blocks": refused.blocks_gate,
+    }
+    if refused.refusal.changes:
+        entry["differing"] = [change.name for change in refused.refusal.changes]
+    return entry
 
 
 def _row_counts(blocks: Blocks) -> RowCounts:
@@ -180,7 +189,7 @@ def rates(pairing: Pairing) -> list[str]:
     return [
         name
         for name, measure in head.items()
-        if measure.kind == "rate" and name in base and not differing(base[name].signature, measure.signature)
+        if measure.kind == "rate" and name in base and not changes(base[name].signature, measure.signature)
     ]
 
 
@@ -221,59 +230,56 @@ def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> li
     return [[rounded(row) for row, owner in zip(rows, owners, strict=True) if owner is blocks] for blocks in pairs]
 
 
-def _refusal(name: str, pairing: Pairing) -> str | None:
+def _refusal(name: str, pairing: Pairing) -> Refusal | None:
     """Why a measure can't be compared; None when it can."""
     if name in without_threshold(pairing.base) + without_threshold(pairing.head):
-        return "its threshold is not learnt: too few labels, or nothing should pass"
+        return refusal(Why.NOT_FITTED)
     base, head = measures(pairing.base), measures(pairing.head)
     if name not in base and name not in head:
-        return f"no such measure; there is {', '.join(sorted({*base, *head}))}"
+        return refusal(Why.UNKNOWN, names=", ".join(sorted({*base, *head})))
     if name not in head or name not in base:
-        return "only there before" if name in base else "only there after"
+        return only_there((name in base, name in head))
     if (parsed(name) or (name, 0))[0] == LABEL and (reason := _of_design(name, pairing.rows)):
         return reason
-    if fields := differing(base[name].signature, head[name].signature):
-        return f"measured differently: {'; '.join(fields)}"
+    if differing := changes(base[name].signature, head[name].signature):
+        return Refusal(Why.MEASURED_DIFFERENTLY, changes=differing)
     return None
 
 
-def _of_design(name: str, rows: Pairing) -> str | None:
+def _of_design(name: str, rows: Pairing) -> Refusal | None:
     """Why labels can't be compared where a design chose the labelled rows; None when they can, and without a design."""
     sides = rows.base, rows.head
     if not any(one.labels_designed for one in sides):
         return None
     if name != LABEL:
-        return "a design chose the labelled answers (dataset.labels: designed): most questions lack labels of others"
+        return refusal(Why.DESIGNED_QUESTIONS)
     if not all(one.labels_random for one in sides):
-        return "a design chose the labelled rows of one version, those of the other were not chosen at random"
+        return refusal(Why.DESIGNED_ROWS)
     return None
 
 
-def _stale(compared: Compared) -> str:
+def _stale(compared: Compared) -> int:
     """How many of the rows that failed have a label of another answer."""
-    stale = sum(len(one.stale) for one in compared.blocks) if compared.name == LABEL else 0
-    return f"; {counted(stale, 'label is', 'labels are')} of another answer (stale)" if stale else ""
+    return sum(len(one.stale) for one in compared.blocks) if compared.name == LABEL else 0
 
 
-def _unmeasured(compared: Compared, gate: Gate) -> str | None:
+def _unmeasured(compared: Compared, gate: Gate) -> Refusal | None:
     """Why too few rows are measured in both; None where enough are."""
     sums = compared.sums
     base, head = sums.base.measured > 0, sums.head.measured > 0
     if not base or not head:
-        missing = "no question has enough measured answers" if compared.by_question else "not measured"
-        return f"{missing} {'after' if base else 'before' if head else 'before or after'}"
+        return missing((base, head), Why.TOO_FEW_ANSWERS if compared.by_question else Why.NOT_MEASURED)
     if not compared.n:
-        return "no row is measured both before and after"
+        return refusal(Why.NO_SHARED_ROW)
     if compared.by_question and (reason := _unmeasured_draws(compared, gate)):
         return reason
     asked = sums.failed + compared.n
     if sums.failed <= gate.max_unmeasured * asked:
         return None
-    when = f"before {sums.base.failed:,}, after {sums.head.failed:,}"
-    return f"{sums.failed:,} of {asked:,} rows could not be measured, {when} (gate.max_unmeasured)"
+    return refusal(Why.UNMEASURED_ROWS, missing=sums.failed, n=asked, before=sums.base.failed, after=sums.head.failed)
 
 
-def _unmeasured_draws(compared: Compared, gate: Gate) -> str | None:
+def _unmeasured_draws(compared: Compared, gate: Gate) -> Refusal | None:
     """Why too few answers to the compared questions are measured in either version; None where enough are."""
     name, _ = parsed(compared.name) or ("", 0)
     failed, asked = np.zeros(2, np.int64), np.zeros(2, np.int64)
@@ -286,7 +292,7 @@ def _unmeasured_draws(compared: Compared, gate: Gate) -> str | None:
             asked[i] += np.count_nonzero(wanted)
     for when, lacking, every in zip(("before", "after"), failed.tolist(), asked.tolist(), strict=True):
         if lacking > gate.max_unmeasured * every:
-            return f"{lacking:,} of {every:,} answers could not be measured {when} (gate.max_unmeasured)"
+            return refusal(Why.UNMEASURED_ANSWERS, missing=lacking, n=every, side=when)
     return None
 
 

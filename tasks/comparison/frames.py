@@ -168,10 +168,7 @@ def _document(tables: tuple[Keyed, Keyed], gate: Gate, options: ColumnOptions) -
     pairing = pairing.without(unlike(pairing, tables))
     if not len(pairing.head_rows) + len(pairing.changed):
         raise ComparisonError("base and head have no id in common; `on` names the column of ids")
-    try:
-        chosen = shared_primary([[pairing]], gate, random=options.labels_random)
-    except ParamsError as error:
-        raise ParamsError(str(error).replace("gate.primary", "primary")) from None
+    chosen = shared_primary([[pairing]], gate, random=options.labels_random, option="primary")
     pairs = [[pairing]]
     families = candidate_pairs.compare(pairs, gate, chosen.name, others=options.plain(tables))
     loads = FrameRows(tables[0]), FrameRows(tables[1])

@@ -1,7 +1,7 @@
 """Measures: what is compared of a candidate, a metric's pass rate or its value."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -72,23 +72,6 @@ def without_threshold(candidate: Candidate) -> list[str]:
     return [column.name for column in candidate.columns if column.facts.awaits_threshold]
 
 
-def differing(base: str, head: str) -> list[str]:
-    """Which fields of two signatures differ, each with both values.
-
-    >>> differing("f1|tok:13a|v:1", "f1|tok:char|v:1")
-    ['tok was 13a, is char']
-    """
-    before, after = _fields(base), _fields(head)
-    named = [
-        f"{name} was {before.get(name, 'absent')}, is {after.get(name, 'absent')}"
-        for name in dict.fromkeys([*before, *after])
-        if before.get(name) != after.get(name)
-    ]
-    if not named and base != head:  # a value, such as the text of a filter, may hold what separates fields
-        return [f"signature was {base}, is {head}"]
-    return named
-
-
 def _of(column: ScoreColumn) -> Iterator[Measure]:
     value = Measure(column.name, "mean" if column.stats is None else "corpus", column)
     if column.facts.awaits_threshold:  # its name alone is the pass rate that it lacks
@@ -99,8 +82,3 @@ def _of(column: ScoreColumn) -> Iterator[Measure]:
         return
     yield value._replace(kind="rate")
     yield value._replace(name=f"{column.name}{VALUE}")
-
-
-def _fields(signature: str) -> dict[str, Any]:
-    name, *fields = signature.split("|")
-    return {"metric": name} | dict(field.partition(":")[::2] for field in fields)

@@ -17,6 +17,7 @@ from tasks.statistics.arrays import BoolArray
 from tasks.statistics.clusters import Codes
 from tasks.statistics.quantiles import average_interval, quantile_difference
 from tasks.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
+from tasks.wording.refusals import Refusal, Why, only_there, refusal
 from tasks.wording.verdicts import ROLES, Role, Verdict
 
 
@@ -117,12 +118,12 @@ def _role(name: str, guards: Collection[str]) -> Role:
 
 
 def _with(
-    entry: PairEntry, measures: Mapping[str, MeasureEntry], refusals: Mapping[str, str], guards: Collection[str]
+    entry: PairEntry, measures: Mapping[str, MeasureEntry], refusals: Mapping[str, Refusal], guards: Collection[str]
 ) -> PairEntry:
     """The entry with more measures, in the order of their roles; a kind that is refused has one line, or its guards."""
     every = sorted([*entry["measures"].items(), *measures.items()], key=lambda item: ROLES.index(item[1]["role"]))
     refused: list[RefusedEntry] = [
-        {"measure": name, "role": _role(name, guards), "reason": reason, "blocks": name in guards}
+        {"measure": name, "role": _role(name, guards), "reason": str(reason), "blocks": name in guards}
         for kind, reason in refusals.items()
         for name in [name for name in resource_measures([kind]) if name in guards] or [kind]
     ]
@@ -144,17 +145,16 @@ def _paired(blocks: Blocks, loads: tuple[Parts, Parts], kind: str) -> Paired:
     return Paired(np.concatenate(sides[0]), np.concatenate(sides[1]), joined)
 
 
-def _refusal(paired: Paired, kind: str, gate: Gate) -> str | None:
+def _refusal(paired: Paired, kind: str, gate: Gate) -> Refusal | None:
     """Why it can't be compared; None where it can."""
     lacking = [int(np.isnan(side).sum()) for side in (paired.before, paired.after)]
     n = paired.before.size
     has = [count < n for count in lacking]
     if not all(has):
-        return "only there before" if has[0] else "only there after" if has[1] else "not there before or after"
+        return only_there(has)
     missing = int(paired.is_missing.sum())
     if missing > gate.max_unmeasured * n:
-        when = f"before {lacking[0]:,}, after {lacking[1]:,}"
-        return f"{missing:,} of {n:,} rows have no {kind}, {when} (gate.max_unmeasured)"
+        return refusal(Why.NOT_TAKEN, missing=missing, n=n, kind=kind, before=lacking[0], after=lacking[1])
     return None
 
 

@@ -14,12 +14,12 @@ from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import VERDICT, Primary, Reason, column, primary
+from tasks.scores.primary import OPTION, VERDICT, Primary, Reason, column, primary
 from tasks.scores.repeated_answers import names
 from tasks.wording.verdicts import Role
 
 
-def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool) -> Primary:
+def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool, option: str = OPTION) -> Primary:
     """The primary measure of two versions: one that both have on their shared rows.
 
     Human labels of an earlier answer say nothing of a new one. So labels decide only if every shared row with a label
@@ -29,6 +29,7 @@ def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool) -> Prim
         pairs: The paired rows of each pair of candidates, in blocks.
         gate: Section `gate` of params.yaml.
         random: Whether the labelled rows were chosen at random in each version where not all are labelled.
+        option: The option that names the measure, for messages.
 
     Raises:
         ParamsError: No version has the measure that `gate.primary` names, or it names none and there is no default.
@@ -43,8 +44,8 @@ def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool) -> Prim
     ]
     if gate.primary is None and any(_lost_labels(*both) for both in sides):
         unlabelled = [_without_labels(side) for both in sides for side in both]
-        return primary(None, unlabelled)._replace(reason=Reason.LOST_LABELS)
-    return primary(gate.primary, [side for both in sides for side in both], random=random)
+        return primary(None, unlabelled, option=option)._replace(reason=Reason.LOST_LABELS)
+    return primary(gate.primary, [side for both in sides for side in both], random=random, option=option)
 
 
 def roles_of(

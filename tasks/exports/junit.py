@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
-from tasks.console.format import counted, visible
+from tasks.console.format import visible
 from tasks.errors import ExportError
 from tasks.exports.results import written
 from tasks.monitoring.compare_options import compare_options
@@ -101,19 +101,13 @@ def _cases(document: ComparisonDocument, pair: PairEntry) -> Iterator[Case]:
         outcome: Any = {Verdict.WORSE: "failure", Verdict.CANNOT_TELL: "failure" if undecided else "skipped"}.get(
             measure["verdict"]
         )
-        yield Case(f"{name} ({measure['role']})", outcome, _sentence(name, measure), _numbers(measure))
+        yield Case(
+            f"{name} ({measure['role']})", outcome, comparison_lines.measure_sentence(name, measure), _numbers(measure)
+        )
     for refused in pair["refused"]:
         if refused["role"] != "secondary":
             outcome = "error" if refused["blocks"] else "skipped"
             yield Case(f"{refused['measure']} ({refused['role']})", outcome, f"not compared: {refused['reason']}")
-
-
-def _sentence(name: str, measure: MeasureEntry) -> str:
-    unit = measure["unit"]
-    before, after = (comparison_lines.level_of(measure[side], unit) for side in ("base", "head"))
-    counts = counted(measure["n"], "question" if "per" in measure else "row")
-    difference = comparison_lines.interval(measure["difference"], unit)
-    return f"{name}: {measure['verdict']}, {before} → {after}, {difference}, {counts}"
 
 
 def _numbers(measure: MeasureEntry) -> str:

@@ -25,9 +25,10 @@ from tasks.scores.metrics_report import METRICS
 from tasks.versions.experiments import Experiment, Facts
 from tasks.versions.version import WORKSPACE, Version, versions
 from tasks.wording import comparison_lines
+from tasks.wording.alarms import Key, Look, losses, undecided
 from tasks.wording.comparison_document import ComparisonDocument
 
-Alarms = dict[records.Key, list[str]]
+Alarms = dict[Key, list[str]]
 LOAD = "data/load"
 
 
@@ -58,7 +59,7 @@ class _Comparison(NamedTuple):
         """What is wrong with the comparison as a whole, in words."""
         if self.document is None:
             return [f"No comparison with the baseline: {self.error}"]
-        return records.undecided(self.document)
+        return undecided(self.document)
 
 
 def decide(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) -> RunDecision:
@@ -171,8 +172,10 @@ def _comparison_alarms(comparison: _Comparison | None, run: Sequence[Row]) -> Al
     if comparison is None:
         return {}
     first = next(((row["candidate"], row["metric"]) for row in run), ("", ""))
-    losses = {} if comparison.document is None else records.losses(comparison.document, comparison.look)
-    return _together({first: comparison.problems} if comparison.problems else {}, losses)
+    worse = {}
+    if comparison.document is not None:
+        worse = losses(comparison.document, Look(comparison.look.number, comparison.look.level))
+    return _together({first: comparison.problems} if comparison.problems else {}, worse)
 
 
 def _together(*alarms: Alarms) -> Alarms:

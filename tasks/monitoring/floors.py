@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.comparison.measures import Measure, measures, without_threshold
-from tasks.console.format import CUT, abridged_apart, count, number, rate, visible
+from tasks.console.format import CUT, abridged_apart
 from tasks.errors import LedgerError, ParamsError
 from tasks.monitoring.seen_rows import Contents
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, Mask
+from tasks.wording.alarms import BeyondFloor, beyond_floor, untested_floor
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import DriftState
@@ -131,7 +132,7 @@ def update(
         entries.setdefault(stream.key, {})[stream.measure.name] = entry
         contents.append(stream.contents[fresh])
         if entry["since"] is not None:
-            alarms.setdefault(stream.key, []).append(sentence(stream, entry, started))
+            alarms.setdefault(stream.key, []).append(beyond_floor(beyond(stream, entry, started)))
     return FloorTests(entries, alarms, np.unique(np.concatenate(contents)))
 
 
@@ -140,31 +141,27 @@ def untested(streams: Sequence[FloorStream], tests: FloorTests) -> dict[tuple[st
     sentences: dict[tuple[str, str], list[str]] = {}
     for stream in streams:
         if not tests.entries[stream.key][stream.measure.name]["rows"]:
-            floor = _figure(stream, stream.floor)
-            sentences.setdefault(stream.key, []).append(
-                f"{_named(stream)}: nothing to hold against its floor of {floor}: new data, but "
-                "each row was asked on an earlier night or is not measured; the same questions need a baseline"
-            )
+            measure = stream.measure
+            said = untested_floor(stream.shown, measure.name, stream.floor, is_share=measure.is_share)
+            sentences.setdefault(stream.key, []).append(said)
     return sentences
 
 
-def sentence(stream: FloorStream, entry: EProcessEntry, started: datetime) -> str:
-    """An alarm in words: new in this run, or since when it is raised."""
-    below, floor = ("below", "floor") if stream.measure.higher_is_better else ("above", "limit")
-    since = datetime.fromisoformat(str(entry["since"]))
-    when = "alarm of tonight" if since == started else f"alarm stands since {since:%Y-%m-%d %H:%M} UTC"
-    mean = f"mean {_figure(stream, entry['mean'])} of {count(entry['rows'])}" if entry["rows"] else "no"
-    nights = "1 night" if entry["nights"] == 1 else f"{count(entry['nights'])} nights"
-    rows = f"{mean} fresh rows tonight, {count(entry['seen'])} in {nights}"
-    return f"{_named(stream)}: {below} its {floor} of {_figure(stream, entry['floor'])} ({when}); {rows}"
-
-
-def _figure(stream: FloorStream, value: float | None) -> str:
-    return rate(value) if stream.measure.is_share else number(value)
-
-
-def _named(stream: FloorStream) -> str:
-    return f"{visible(stream.shown)} {stream.measure.name}"
+def beyond(stream: FloorStream, entry: EProcessEntry, started: datetime) -> BeyondFloor:
+    """The facts of an alarm."""
+    return BeyondFloor(
+        candidate=stream.shown,
+        measure=stream.measure.name,
+        floor=entry["floor"],
+        is_share=stream.measure.is_share,
+        higher_is_better=stream.measure.higher_is_better,
+        mean=entry["mean"],
+        rows=entry["rows"],
+        seen=entry["seen"],
+        nights=entry["nights"],
+        since=datetime.fromisoformat(str(entry["since"])),
+        started=started,
+    )
 
 
 def _measure(candidate: Candidate, name: str, floor: float, where: str) -> Measure:

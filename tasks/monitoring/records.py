@@ -3,21 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from tasks.console.format import CUT, abridged, abridged_apart, count, cut, listed, visible
 from tasks.monitoring.baseline_looks import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
 from tasks.scores.column_facts import VALUE
 from tasks.scores.metrics_report import numbers, reading
 from tasks.versions.experiments import Experiment, Facts
-from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
-from tasks.wording.comparison_lines import extent
-from tasks.wording.verdicts import Decision, Verdict
-
-# Characters of a row's id in a sentence: ids that are hashes of the input have 64.
-LONGEST_ID = 20
-Key = tuple[str, str]
+from tasks.wording.alarms import Key
+from tasks.wording.comparison_document import MeasureEntry, PairEntry
+from tasks.wording.verdicts import Verdict
 
 
 def rows(experiment: Experiment, facts: Facts, schedule: str = "") -> list[Row]:
@@ -68,62 +62,6 @@ def with_alarms(before: Sequence[Row], alarms: Mapping[Key, Sequence[str]]) -> l
     """The rows with the alarms that are about them."""
     texts = {key: "; ".join(sentences) for key, sentences in alarms.items() if sentences}
     return [row | {"alarm": texts.get((row["candidate"], row["metric"]))} for row in before]
-
-
-def losses(document: ComparisonDocument, look: BaselineLook) -> dict[Key, list[str]]:
-    """The primary measures and guards that are worse, in words: by how much, and which rows."""
-    sentences: dict[Key, list[str]] = {}
-    shown = _shown(document)
-    for pair in document["pairs"]:
-        for name, measure in pair["measures"].items():
-            if measure["verdict"] == Verdict.WORSE and measure["role"] != "secondary":
-                key = (pair["head"], name.removesuffix(VALUE))
-                sentences.setdefault(key, []).append(f"{shown[pair['head']]} {_loss(document, pair, name, look)}")
-    return sentences
-
-
-def undecided(document: ComparisonDocument) -> list[str]:
-    """Why the gate fails or can't decide, except for measures that are worse, which have sentences of their own."""
-    status = comparison_lines.outcome(document).status
-    if status == 0 or (document["decision"]["verdict"] == Decision.DO_NOT_SHIP and not document["blocked"]):
-        return []
-    shown = _shown(document)
-    reasons = [
-        f"{shown[pair['head']]} {refused['measure']}: {refused['reason']}"
-        for pair in document["pairs"]
-        for refused in pair["refused"]
-        if refused["blocks"]
-    ]
-    if gone := document["candidates"]["only_base"]:
-        reasons.append(f"only in the baseline: {listed([_visible(name) for name in gone])}")
-    about = f" {'; '.join(reasons)}" if reasons else ""
-    says = comparison_lines.outcome(document).sentence
-    sentence = f"Compared with {_visible(document['base']['name'])}: {says}{about}"
-    return [" ".join(sentence.split())]
-
-
-def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: BaselineLook) -> str:
-    measure = pair["measures"][name]
-    ids = [visible(cut(row["id"], LONGEST_ID)) for row in pair["flips"]["worst"] if name in row["lost"]]
-    lost = pair["flips"]["lost"].get(name, 0)
-    first, more = ids[: comparison_lines.NAMES], lost - min(len(ids), comparison_lines.NAMES)
-    which = f"; rows lost: {', '.join(first)}{f' and {count(more)} more' if more else ''}" if first else ""
-    return (
-        f"{name}: worse than {_visible(document['base']['name'])}"
-        f" by {extent(measure['difference'], measure['unit'])} on {count(measure['n'])} rows"
-        f" (look {look.number}, level {look.level:.2g}){which}"
-    )
-
-
-def _shown(document: ComparisonDocument) -> dict[str, str]:
-    """HEAD's compared candidates → their names for a sentence, never two equal ones."""
-    short = abridged_apart([pair["head"] for pair in document["pairs"]], CUT)
-    return {name: visible(" ".join(text.split())) for name, text in short.items()}
-
-
-def _visible(text: str) -> str:
-    """A name on one line, without characters that hide or reorder the text around it."""
-    return visible(abridged(" ".join(text.split()), CUT))
 
 
 def _rank(measure: MeasureEntry) -> tuple[bool, int]:

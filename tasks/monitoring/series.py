@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from tasks.comparison.measures import differing
 from tasks.reporting.trends import BY_HAND, Alarm, MeasureChange, PastRun, Series, Trend, TrendPoint
 from tasks.scores import leading
+from tasks.scores.signature import ABSENT, FieldChange, changes
 
 # Runs of a series that are drawn: half a year of daily runs.
 MOST_RUNS = 180
@@ -140,29 +140,29 @@ def _trend(measure: str, rows: Sequence[Row], axis: _Axis, onsets: AbstractSet[O
     """
     share = measure == rows[0]["metric"] and any(row["pass_rate"] is not None for row in rows)
     trend: list[TrendPoint] = []
-    changes: dict[PastRun, list[str]] = {}
+    changed_at: dict[PastRun, list[FieldChange]] = {}
     for candidate in sorted({row["candidate"] for row in rows}):
         own = sorted((row for row in rows if row["candidate"] == candidate), key=lambda row: axis.numbers[_run(row)])
         points = [_point(measure, row, onsets, share=share) for row in own]
         for point, changed in _line(own, points, axis, share=share):
             trend.append(point)
             if changed:
-                changes.setdefault(point.run, []).extend(changed)
+                changed_at.setdefault(point.run, []).extend(changed)
     if all(point.value is None and point.alarm is None for point in trend):
         return None
     trend.sort(key=lambda point: axis.numbers[point.run])
-    runs = sorted(changes, key=axis.numbers.__getitem__)
-    distinct = [MeasureChange(run, tuple(dict.fromkeys(changes[run]))) for run in runs]
+    runs = sorted(changed_at, key=axis.numbers.__getitem__)
+    distinct = [MeasureChange(run, tuple(dict.fromkeys(changed_at[run]))) for run in runs]
     return Trend(measure, share, trend, distinct, large=False)
 
 
 def _line(
     rows: Sequence[Row], points: Sequence[TrendPoint], axis: _Axis, *, share: bool
-) -> Iterator[tuple[TrendPoint, list[str]]]:
+) -> Iterator[tuple[TrendPoint, list[FieldChange]]]:
     """A candidate's points with their segments, and which parts of the signature changed at each."""
     segment, last = 0, None
     for row, point in zip(rows, points, strict=True):
-        changed: list[str] = []
+        changed: list[FieldChange] = []
         if point.value is not None:
             if last is not None:
                 before, earlier = last
@@ -173,16 +173,16 @@ def _line(
         yield point._replace(segment=segment), changed
 
 
-def _changed(before: Row, row: Row, *, share: bool) -> list[str]:
+def _changed(before: Row, row: Row, *, share: bool) -> list[FieldChange]:
     """What is measured differently from one run to the next."""
-    fields = differing(before["signature"], row["signature"])
+    fields = [*changes(before["signature"], row["signature"])]
     if not fields and share and before["threshold"] != row["threshold"]:
-        return [f"threshold was {_plain(before['threshold'])}, is {_plain(row['threshold'])}"]
+        return [FieldChange("threshold", _plain(before["threshold"]), _plain(row["threshold"]))]
     return fields
 
 
 def _plain(threshold: float | None) -> str:
-    return "absent" if threshold is None else f"{threshold:g}"
+    return ABSENT if threshold is None else f"{threshold:g}"
 
 
 def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -> TrendPoint:

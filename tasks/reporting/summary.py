@@ -16,6 +16,7 @@ from tasks.pipeline.yaml import load_yaml
 from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 from tasks.wording.conclusion import CandidateRate, Conclusion, conclude
 from tasks.wording.evidence import (
+    agreement_lines,
     graded,
     lost_votes,
     most_frequent_failures,
@@ -23,7 +24,6 @@ from tasks.wording.evidence import (
     raters,
     recalibration,
     self_agreement,
-    trust,
     worst_slices,
 )
 from tasks.wording.preference import preference_section
@@ -175,14 +175,11 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield f"Worst slice: {worst.lines[0]}"
     if kinds := most_frequent_failures(document):
         yield f"{conclusion.failures_title}: {kinds}"
-    more = [*panel(document), *graded(document), *self_agreement(document)]
     if not conclusion.reason:
-        scaled = [*recalibration(document)]
-        others = [*scaled, *more, *lost_votes(document)]
-        yield from [line for line in trust(document) if line not in others][:1]
+        yield from agreement_lines(document)[:1]
         yield from raters(document)
-        yield from scaled
-    yield from more
+        yield from recalibration(document)
+    yield from (*panel(document), *graded(document), *self_agreement(document))
     yield from resource_lines(document, _short([*document["candidates"]][:RATES]))
 
 

@@ -315,7 +315,7 @@ def _changes(plot: _Plot) -> Iterator[str]:
         x = plot.x(before + (change.run.started - before) / 2)
         ends = {"x1": x, "x2": x, "y1": -6, "y2": plot.size.height}
         rules.append(element("line", **ends, stroke="var(--quiet)", stroke_width=1.2, stroke_dasharray="4,3"))
-        said = visible("; ".join(change.differing) if plot.size.change_values else change.fields)
+        said = visible("; ".join(map(str, change.differing)) if plot.size.change_values else change.fields)
         y = -8 - 13 * (number % 2) * plot.size.change_values + 0.3 * font
         begins = x < middle
         cut_short, anchor = cut(said, plot.size.change_chars), "start" if begins else "end"

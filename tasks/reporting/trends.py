@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tasks.console.format import NONE, counted, number, rate, visible
+from tasks.scores.signature import FieldChange
 
 # The schedule of runs that nobody scheduled.
 BY_HAND = ""
@@ -55,15 +56,15 @@ class TrendPoint(NamedTuple):
 
 
 class MeasureChange(NamedTuple):
-    """The first run after a change of a measure; differing: each changed field of its signature, with both values."""
+    """The first run after a change of a measure; differing: the changed fields of its signature."""
 
     run: PastRun
-    differing: tuple[str, ...]
+    differing: tuple[FieldChange, ...]
 
     @property
     def fields(self) -> str:
         """The names of the changed fields."""
-        return ", ".join(text.partition(" was ")[0] for text in self.differing)
+        return ", ".join(change.name for change in self.differing)
 
 
 class Trend(NamedTuple):

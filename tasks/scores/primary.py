@@ -14,6 +14,7 @@ from tasks.scores.sums import AnyColumn_co, Counted, OfColumns, System
 VERDICT = correctness_verdict()
 # The share of a candidate's rows that may lack a label when all rows are said to be labelled: rejected answers, typos.
 MOST_UNLABELLED = 0.05
+OPTION = "gate.primary"
 
 
 class Reason(StrEnum):
@@ -35,7 +36,7 @@ class Primary(NamedTuple):
     reason: Reason | str
 
 
-def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = False) -> Primary:
+def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = False, option: str = OPTION) -> Primary:
     """The measure that decides.
 
     It is the chosen one; else the human labels, if they allow a statement on all candidates; else the judge's verdict.
@@ -44,6 +45,7 @@ def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = 
         chosen: `gate.primary`.
         candidates: The candidates that it has to measure.
         random: Whether the labelled rows were chosen at random (`dataset.labels`).
+        option: The option that names the measure, for messages.
 
     Raises:
         ParamsError: No candidate has the chosen measure; or none is chosen, and there are neither labels nor verdicts.
@@ -51,7 +53,7 @@ def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = 
     if not candidates:
         return Primary(chosen or LABEL, Reason.NOTHING)
     if chosen is not None:
-        _require_known(chosen, candidates)
+        _require_known(chosen, candidates, option)
         return Primary(chosen, Reason.NAMED)
     labelled = [_is_labelled(candidate, random=random) for candidate in candidates]
     if all(labelled):
@@ -61,7 +63,7 @@ def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = 
         any_label = any(_is_measured(column(candidate, LABEL)) for candidate in candidates)
         return Primary(VERDICT, Reason.SOME_LABELS if any_label else Reason.NO_LABELS)
     raise ParamsError(
-        "gate.primary: none, but there are neither human labels of all systems nor verdicts of a judge; name the "
+        f"{option}: none, but there are neither human labels of all systems nor verdicts of a judge; name the "
         f"measure that decides: {', '.join(measure_names(candidates))}"
     )
 
@@ -85,11 +87,11 @@ def _value_name(column: Counted) -> list[str]:
     return [f"{column.name}{VALUE}"] if column.facts.has_graded_score else []
 
 
-def _require_known(chosen: str, candidates: Sequence[System]) -> None:
+def _require_known(chosen: str, candidates: Sequence[System], option: str) -> None:
     names = [name for name in measure_names(candidates) if name != LABEL]
     if chosen not in (*names, LABEL):  # new answers may have no labels yet
         suggestion = did_you_mean(chosen, [*names, LABEL]) or ";"
-        raise ParamsError(f"gate.primary: unknown measure {chosen!r}{suggestion} allowed: {', '.join([LABEL, *names])}")
+        raise ParamsError(f"{option}: unknown measure {chosen!r}{suggestion} allowed: {', '.join([LABEL, *names])}")
 
 
 def _is_labelled(candidate: System, *, random: bool) -> bool:

@@ -139,12 +139,17 @@ class RowCounts(TypedDict):
 
 
 class RefusedEntry(TypedDict):
-    """A measure that can't be compared, and why; blocks: whether the gate can't be passed without it."""
+    """A measure that can't be compared.
+
+    reason: in words, of tasks.wording.refusals. blocks: whether the gate can't be passed without it. differing: of a
+    measure that the versions measure differently, the fields of its signature that differ.
+    """
 
     measure: str
     role: Role
     reason: str
     blocks: bool
+    differing: NotRequired[list[str]]
 
 
 class SliceEntry(TypedDict):

@@ -162,6 +162,25 @@ def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
     ]
 
 
+def measure_sentence(name: str, measure: MeasureEntry) -> str:
+    """One measure with its verdict, both values and their difference."""
+    unit = measure["unit"]
+    before, after = (level_of(measure[side], unit) for side in ("base", "head"))
+    counts = counted(measure["n"], "question" if "per" in measure else "row")
+    difference = interval(measure["difference"], unit)
+    return f"{name}: {measure['verdict']}, {before} → {after}, {difference}, {counts}"
+
+
+def would_decide(measure: MeasureEntry) -> str:
+    """How many rows in all would decide, also with a judge that always agrees with itself; empty if it is decided."""
+    if not measure["rows_needed"]:
+        return ""
+    items = "questions" if "per" in measure else "rows"
+    noise = measure["judge_noise"]["rows_needed"] if "judge_noise" in measure else None
+    steady = f"; {about(noise)} if the judge always agreed with itself" if noise else ""
+    return f"about {about(measure['rows_needed'])} {items} in all would decide{steady}"
+
+
 def level_of(value: float | None, unit: Unit) -> str:
     """The value of a measure: a share in percent, or a number.
 
@@ -240,7 +259,7 @@ def _not_compared(pair: PairEntry) -> Iterator[str]:
     for refused in pair["refused"]:
         blocks = "; the gate asks for it" if refused["blocks"] else ""
         yield f"{refused['measure']} not compared: {refused['reason']}{blocks}"
-    if any("measured differently" in refused["reason"] for refused in pair["refused"]):
+    if any("differing" in refused for refused in pair["refused"]):
         yield "--rescore scores BASE again by HEAD's settings, where that needs no model"
     yield from _draws(pair)
     if stale := pair["rows"].get("stale_labels", 0):

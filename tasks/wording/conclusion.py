@@ -255,14 +255,19 @@ def _is_covered(labels: MetricEntry | None) -> bool:
     return labels["n"] >= LEAST_LABELLED * (labels["n"] + labels["n_not_asked"] + labels["n_failed"])
 
 
+def _is_powered(document: MetricsReport, name: str) -> bool:
+    """Whether a candidate's rate is by labels on some rows and scores of all."""
+    labels = document["candidates"][name].get(LABEL)
+    return document["headlines"][name]["measure"] == LABEL and labels is not None and "ppi" in labels
+
+
 def _is_labelled(labels: MetricEntry | None) -> bool:
     return labels is not None and labels["n"] >= FEWEST
 
 
 def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRate:
     entry, text = document["headlines"][name], rate if is_share else number
-    combined = entry["by"].startswith(f"{LABELS} and ")
-    n = counted(entry["n"], "label" if combined else "answer")
+    n = counted(entry["n"], "label" if _is_powered(document, name) else "answer")
     if entry["status"] == UNKNOWN:
         return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False)
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
@@ -301,7 +306,7 @@ def _failures_title(document: MetricsReport) -> str:
 def _by_of_all(document: MetricsReport, names: Sequence[str]) -> str:
     """Who gave all these rates; human labels, if the judge helped with some of them only."""
     sources = list(dict.fromkeys(_by(document, name) for name in names))
-    if len(sources) > 1 and all(one.startswith(LABELS) for one in sources):
+    if len(sources) > 1 and all(document["headlines"][name]["measure"] == LABEL for name in names):
         return LABELS
     return " or ".join(sources)
 

@@ -28,7 +28,7 @@ from tasks.scores.metrics_report import (
     WorstSlice,
 )
 from tasks.scores.primary import VERDICT
-from tasks.scores.verdict_source import OFFLINE
+from tasks.scores.verdict_source import OFFLINE, VerdictSource
 from tasks.wording.conclusion import NAMED, best_first, is_rate, short_names
 from tasks.wording.release import source
 
@@ -70,10 +70,16 @@ def most_frequent_failures(document: MetricsReport) -> str:
 
 
 def trust(document: MetricsReport) -> list[str]:
-    """How far the judge, or another primary measure, agrees with human labels: sentences.
+    """How far the judge, or another primary measure, is to be trusted: sentences.
 
     Without labels it is what the headlines say of the judge's error. Empty where no answer has a verdict.
     """
+    more = [*panel(document), *graded(document), *self_agreement(document), *recalibration(document)]
+    return [*lost_votes(document), *agreement_lines(document), *more]
+
+
+def agreement_lines(document: MetricsReport) -> list[str]:
+    """How far the judge, or another primary measure, agrees with human labels, and which answers it judges."""
     judged = _judged(document)
     entries = {name: document["candidates"][name].get(judged) for name in best_first(document)}
     measured = {name: entry for name, entry in entries.items() if entry and entry["n"]}
@@ -95,8 +101,7 @@ def trust(document: MetricsReport) -> list[str]:
         lines.append(
             f"Answers that {OFFLINE} decided{band}: {_by_candidate(decided)}; a language model judged the others."
         )
-    found = [*lines, *panel(document), *graded(document), *self_agreement(document), *recalibration(document)]
-    return [*lost_votes(document), *found]
+    return lines
 
 
 def panel(document: MetricsReport) -> list[str]:
@@ -159,9 +164,8 @@ def _votes(document: MetricsReport, metric: str) -> dict[str, PanelMetricEntry]:
 
 def _band_of_cascade(signature: str) -> str:
     """The band that the signature of a cascade's verdicts states, in words."""
-    fields = dict(field.partition(":")[::2] for field in signature.split("|"))
-    low, _, high = fields.get("band", "").partition("-")
-    return f" (probability below {low} or above {high})" if high else ""
+    band = VerdictSource.of(signature).band
+    return f" (probability below {band[0]} or above {band[1]})" if band else ""
 
 
 def raters(document: MetricsReport) -> list[str]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from tasks.console.format import count, counted, joined, level, number, rate, rate_interval
 from tasks.scores.metrics_report import Interval, Limited, MetricsReport, NamedPairEntry, PositionEntry, PreferenceEntry
+from tasks.scores.signature import Signature
 from tasks.wording.conclusion import short_names
 
 # The points of the answer shown first that a judge without position bias gives.
@@ -71,8 +72,8 @@ def preference_section(document: MetricsReport) -> PreferenceSection | None:
 
 
 def _judge(signature: str) -> str:
-    fields = dict(field.partition(":")[::2] for field in signature.split("|"))
-    return f"judge {fields['model']}" if "model" in fields else "the judge"
+    model = Signature.of(signature).fields.get("model")
+    return "the judge" if model is None else f"judge {model}"
 
 
 def _of_pair(pair: NamedPairEntry, short: Mapping[str, str], confidence: str, by: str) -> str:

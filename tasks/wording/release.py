@@ -87,8 +87,7 @@ def source(name: str, signature: str) -> str:
     judge = VerdictSource.of(signature)
     if judge.has_offline:
         return judge.name
-    fields = dict(field.partition(":")[::2] for field in signature.split("|"))
-    return f"judge {fields.get('model', name)}"
+    return f"judge {judge.model or name}"
 
 
 def significance(entry: MeasureEntry, by: str, confidence: str) -> str:

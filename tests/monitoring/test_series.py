@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.monitoring.series import MOST_LARGE, MOST_RUNS, series
+from tasks.scores.signature import FieldChange
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past
 
 
@@ -82,7 +83,8 @@ def test_a_changed_signature_breaks_the_line_and_names_the_field():
 
     (broken,) = trend.changes
     assert segments(trend) == [[0, 1, 2, 3], [4, 5]]
-    assert (broken.run.started, broken.differing, broken.fields) == (FIRST + 4 * DAY, ("tok was 13a, is char",), "tok")
+    assert (broken.run.started, broken.differing) == (FIRST + 4 * DAY, (FieldChange("tok", "13a", "char"),))
+    assert broken.fields == "tok"
 
 
 def test_a_changed_threshold_breaks_a_pass_rate_and_no_value():
@@ -90,7 +92,7 @@ def test_a_changed_threshold_breaks_a_pass_rate_and_no_value():
 
     by_name = {trend.measure: trend for trend in series(past(*rows))[0].trends}
 
-    assert [each.differing for each in by_name["f1"].changes] == [("threshold was 0.5, is 0.6",)]
+    assert [each.differing for each in by_name["f1"].changes] == [(FieldChange("threshold", "0.5", "0.6"),)]
     assert segments(by_name["f1"]) == [[0, 1], [2, 3]]
     assert segments(by_name["f1.value"]) == [[0, 1, 2, 3]]
 
@@ -102,7 +104,7 @@ def test_the_break_of_two_candidates_is_one():
         for row in daily(range(4), candidate=name, signature=lambda day: f"f1|v:{day // 2}")
     ]
 
-    assert [each.differing for each in one(rows).changes] == [("v was 0, is 1",)]
+    assert [each.differing for each in one(rows).changes] == [(FieldChange("v", "0", "1"),)]
 
 
 def test_no_line_crosses_an_unmeasured_run_a_run_without_the_candidate_or_a_long_pause():

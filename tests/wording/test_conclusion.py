@@ -212,9 +212,9 @@ def labelled(n: int, unlabelled: int, failed: int = 0) -> dict[str, Any]:
 
 def test_rates_stand_in_their_order_and_say_who_gave_them() -> None:
     combined = headline(0.9, by=f"{LABELS} and {OFFLINE}") | {"measure": "label"}
-    found = conclude(
-        document({"a": headline(0.7), "b": combined, "c": headline(None)}, [pair("a", "b", 0.1, 0.3)], ["b"])
-    )
+    candidates = {"a": {}, "b": {"label": labelled(200, 60) | {"ppi": {}, "pass_rate": {}}}, "c": {}}
+    headlines = {"a": headline(0.7), "b": combined, "c": headline(None)}
+    found = conclude(document(headlines, [pair("a", "b", 0.1, 0.3)], ["b"], candidates=candidates))
 
     assert found is not None
     assert [(one.candidate, one.value, one.limits, one.basis) for one in found.rates] == [

@@ -161,7 +161,7 @@ def test_nothing_to_note_is_noted_by_nothing() -> None:
 
 def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
     refused = [
-        {"measure": "f1", "reason": "measured differently: tok was 13a, is char", "blocks": True},
+        {"measure": "f1", "reason": "measured differently: tok was 13a, is char", "blocks": True, "differing": ["tok"]},
         {"measure": "gleu", "reason": "only there after", "blocks": False},
     ]
 

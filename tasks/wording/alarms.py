@@ -1,0 +1,124 @@
+"""Alarms of scheduled runs in words: losses against the baseline, undecided gates, and scores beyond floors."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from tasks.console.format import CUT, abridged, abridged_apart, count, cut, listed, number, rate, visible
+from tasks.scores.column_facts import VALUE
+from tasks.wording import comparison_lines
+from tasks.wording.comparison_document import ComparisonDocument, PairEntry
+from tasks.wording.comparison_lines import extent
+from tasks.wording.verdicts import Decision, Verdict
+
+# Characters of a row's id in a sentence: ids that are hashes of the input have 64.
+LONGEST_ID = 20
+# Candidate and metric.
+Key = tuple[str, str]
+
+
+class Look(NamedTuple):
+    """A look at a baseline: its number, from 1, and the level of its decision."""
+
+    number: int
+    level: float
+
+
+class BeyondFloor(NamedTuple):
+    """A measure of a candidate beyond its floor, or its limit if less is better.
+
+    candidate: its name, shortened. is_share: whether floor and mean are shares. mean: of the rows new in this run, None
+    without any; rows: their number. seen, nights: rows and runs with new rows since the test began. since: when the
+    alarm was raised; started: when the run started.
+    """
+
+    candidate: str
+    measure: str
+    floor: float
+    is_share: bool
+    higher_is_better: bool
+    mean: float | None
+    rows: int
+    seen: int
+    nights: int
+    since: datetime
+    started: datetime
+
+
+def beyond_floor(alarm: BeyondFloor) -> str:
+    """An alarm of a floor: new in this run, or since when it is raised."""
+    below, floor = ("below", "floor") if alarm.higher_is_better else ("above", "limit")
+    is_new = alarm.since == alarm.started
+    when = "alarm of tonight" if is_new else f"alarm stands since {alarm.since:%Y-%m-%d %H:%M} UTC"
+    mean = f"mean {_figure(alarm.mean, is_share=alarm.is_share)} of {count(alarm.rows)}" if alarm.rows else "no"
+    nights = "1 night" if alarm.nights == 1 else f"{count(alarm.nights)} nights"
+    rows = f"{mean} fresh rows tonight, {count(alarm.seen)} in {nights}"
+    limit = _figure(alarm.floor, is_share=alarm.is_share)
+    return f"{visible(alarm.candidate)} {alarm.measure}: {below} its {floor} of {limit} ({when}); {rows}"
+
+
+def untested_floor(candidate: str, measure: str, floor: float, *, is_share: bool) -> str:
+    """A floor for which a run with other data has no new row."""
+    return (
+        f"{visible(candidate)} {measure}: nothing to hold against its floor of {_figure(floor, is_share=is_share)}: "
+        "new data, but each row was asked on an earlier night or is not measured; the same questions need a baseline"
+    )
+
+
+def _figure(value: float | None, *, is_share: bool) -> str:
+    return rate(value) if is_share else number(value)
+
+
+def losses(document: ComparisonDocument, look: Look) -> dict[Key, list[str]]:
+    """The primary measures and guards that are worse, in words: by how much, and which rows."""
+    sentences: dict[Key, list[str]] = {}
+    shown = _shown(document)
+    for pair in document["pairs"]:
+        for name, measure in pair["measures"].items():
+            if measure["verdict"] == Verdict.WORSE and measure["role"] != "secondary":
+                key = (pair["head"], name.removesuffix(VALUE))
+                sentences.setdefault(key, []).append(f"{shown[pair['head']]} {_loss(document, pair, name, look)}")
+    return sentences
+
+
+def undecided(document: ComparisonDocument) -> list[str]:
+    """Why the gate fails or can't decide, except for measures that are worse, which have sentences of their own."""
+    status = comparison_lines.outcome(document).status
+    if status == 0 or (document["decision"]["verdict"] == Decision.DO_NOT_SHIP and not document["blocked"]):
+        return []
+    shown = _shown(document)
+    reasons = [
+        f"{shown[pair['head']]} {refused['measure']}: {refused['reason']}"
+        for pair in document["pairs"]
+        for refused in pair["refused"]
+        if refused["blocks"]
+    ]
+    if gone := document["candidates"]["only_base"]:
+        reasons.append(f"only in the baseline: {listed([_visible(name) for name in gone])}")
+    about = f" {'; '.join(reasons)}" if reasons else ""
+    says = comparison_lines.outcome(document).sentence
+    sentence = f"Compared with {_visible(document['base']['name'])}: {says}{about}"
+    return [" ".join(sentence.split())]
+
+
+def _loss(document: ComparisonDocument, pair: PairEntry, name: str, look: Look) -> str:
+    measure = pair["measures"][name]
+    ids = [visible(cut(row["id"], LONGEST_ID)) for row in pair["flips"]["worst"] if name in row["lost"]]
+    lost = pair["flips"]["lost"].get(name, 0)
+    first, more = ids[: comparison_lines.NAMES], lost - min(len(ids), comparison_lines.NAMES)
+    which = f"; rows lost: {', '.join(first)}{f' and {count(more)} more' if more else ''}" if first else ""
+    return (
+        f"{name}: worse than {_visible(document['base']['name'])}"
+        f" by {extent(measure['difference'], measure['unit'])} on {count(measure['n'])} rows"
+        f" (look {look.number}, level {look.level:.2g}){which}"
+    )
+
+
+def _shown(document: ComparisonDocument) -> dict[str, str]:
+    """HEAD's compared candidates → their names for a sentence, never two equal ones."""
+    short = abridged_apart([pair["head"] for pair in document["pairs"]], CUT)
+    return {name: visible(" ".join(text.split())) for name, text in short.items()}
+
+
+def _visible(text: str) -> str:
+    """A name on one line, without characters that hide or reorder the text around it."""
+    return visible(abridged(" ".join(text.split()), CUT))

@@ -154,10 +154,10 @@ def _embed(chosen: argparse.Namespace) -> None:
     from tasks.ledger import root
     from tasks.ledger.vectors import Vectors
     from tasks.pipeline import params
-    from tasks.pipeline.dvc_yaml import LEDGER, recorded
+    from tasks.pipeline.dvc_yaml import LEDGER
 
     params.check()
-    with closing(Vectors(root() / "embed", recorded("embed", "embed", "base_url"))) as ledger:
+    with closing(Vectors(root() / "embed")) as ledger:
         ledger.take_in(Path(LEDGER, "embed"))
         ahead = embed.plan(preflight.parts(), params.for_stage("embed"), ledger)
     say(f"embed: {ahead or 'the ledger has every vector'}")

@@ -14,22 +14,19 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tasks.console.terminal import say
-from tasks.ledger.old_keys import owner
 from tasks.ledger.vectors import Vectors
 from tasks.models.embedding.batches import require_dimension
 from tasks.models.embedding.distinct_texts import (
     DistinctTexts,
     PartFile,
-    Texts,
     TextsWriter,
     keys_of,
     merged,
     write_part_texts,
 )
-from tasks.models.embedding.encoders import Embedding, Encoder, old_vector_keys, open_encoder, vector_keys
+from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
 from tasks.models.embedding.plan import FEWEST_TO_TELL, Plan, expected_seconds, planned
 from tasks.models.embedding.remote import REQUEST_TEXTS
-from tasks.models.servers import address
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.settings import Section
@@ -73,7 +70,7 @@ def embed(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads wait asleep: other stages use the cores
     crew, encoder = crew or Crew(), open_encoder(params.embed)
     files = crew.map(_part_texts, repeat(rows), range(len(rows)), repeat(params), repeat(scratch))
-    texts = _collect(_counted(files, rows.rows, progress), params.embed, ledger, scratch)
+    texts = _collect(_counted(files, rows.rows, progress), ledger, scratch)
     _encode_missing(texts, params.embed, encoder, ledger, progress, crew)
     facts = _facts(params.embed, encoder, texts, ledger)
     for start in range(0, max(len(texts), 1), PART_ROWS):
@@ -91,7 +88,7 @@ def plan(rows: Iterable[pa.Table], params: Params, ledger: Vectors, fewest: int 
     with TemporaryDirectory() as folder:
         scratch = Path(folder)
         files = (_texts_of(part, number, params, encoder, scratch) for number, part in enumerate(rows))
-        texts = _collect(files, params.embed, ledger, scratch)
+        texts = _collect(files, ledger, scratch)
         if texts.missing < fewest:
             return None
         seconds = expected_seconds(texts, encoder) if params.embed.provider == "local" else None
@@ -144,38 +141,12 @@ def _texts_of(rows: pa.Table, number: int, params: Params, encoder: Encoder, scr
     return write_part_texts(scratch / f"part-{number:05d}.arrow", keys, tokens, texts, rows.num_rows)
 
 
-def _collect(files: Iterable[PartFile], section: Embedding, ledger: Vectors, scratch: Path) -> DistinctTexts:
+def _collect(files: Iterable[PartFile], ledger: Vectors, scratch: Path) -> DistinctTexts:
     """Merge the distinct texts of all parts, and put those that have no vector in the order of encoding."""
-    carried = 0
     with TextsWriter(scratch) as writer:
         for texts in merged([*files]):
-            if section.server_key:
-                carried += _carry_old(texts, section, ledger)
             writer.add(texts, ledger.known(texts.keys))
-        if carried:
-            where = section.server_key
-            say(f"embed: {carried:,} vectors from before keys held an address are taken as of {where}", sys.stderr)
         return writer.finish()
-
-
-def _carry_old(texts: Texts, section: Embedding, ledger: Vectors) -> int:
-    """Copy the vectors that this server computed before keys held an address to the new keys; return their number.
-
-    Evidence and dvc.lock are written together: old evidence is of the address that dvc.lock states.
-    """
-    absent = texts.take(np.flatnonzero(~ledger.known(texts.keys)))
-    old = old_vector_keys(section, absent.strings)
-    known, evident = ledger.known(old), ledger.in_evidence(old)
-    if not known.any():
-        return 0
-    before = section.server_key if ledger.asked_at is None else address(ledger.asked_at)
-    stored = known & ~evident
-    own_evidence = before == section.server_key
-    own_store = stored.any() and owner(ledger.folder, "embeddings", before) == section.server_key
-    carried = np.flatnonzero((evident & own_evidence) | (stored & own_store))
-    if len(carried):
-        ledger.add(absent.keys[carried], ledger.lookup([old[i] for i in carried]))
-    return len(carried)
 
 
 def _encode_missing(

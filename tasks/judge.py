@@ -115,9 +115,6 @@ def judge(
         problems.update(problems_of(table))
         pairs_failed += preference_problems(compared).total()
         wrong = []
-    if ledger.carried:
-        where = options.server_key[1]
-        say(f"judge: {ledger.carried:,} verdicts from before keys held an address are taken as of {where}", sys.stderr)
     for line in missing_lines(missing_votes, options):
         say(f"judge: {line}", sys.stderr)
     if failed := problems.total():

@@ -20,7 +20,6 @@ from tasks.errors import ModelError
 from tasks.ledger.vector_file import VectorFile
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding import distinct_texts
-from tasks.models.embedding.encoders import old_vector_keys
 from tasks.models.embedding.local import LocalEncoder
 from tasks.models.embedding.remote import OpenAIEncoder
 from tasks.pipeline import validation
@@ -211,13 +210,6 @@ def of_server(name, **options):
     return params(provider="openai", model="e5", base_url=f"http://{name}/v1", **options)
 
 
-def old_vectors(folder, texts):
-    """A store from before keys held the address of a server."""
-    ledger = Vectors(folder)
-    ledger.add(old_vector_keys(of_server("any").embed, texts), np.eye(len(texts), dtype=np.float32))
-    return folder
-
-
 def test_another_server_with_a_model_of_the_same_name_is_asked(parts, asked, tmp_path):
     rows = parts((["Paris"], [["Rome"]]))
     for name in ("one", "other", "one"):
@@ -228,28 +220,6 @@ def test_another_server_with_a_model_of_the_same_name_is_asked(parts, asked, tmp
     assert {name: sorted(texts) for name, texts in asked.items()} == {
         name: ["Paris", "Rome"] for name in ("one/v1", "other/v1", "ours")
     }
-
-
-def test_old_vectors_are_of_the_server_in_dvc_lock_and_not_computed_again(parts, asked, tmp_path):
-    rows, store = parts((["Paris"], [["Rome"]])), old_vectors(tmp_path / "store", ["Paris", "Rome"])
-
-    run(rows, of_server("other"), Vectors(store, asked_at="http://one/v1"))
-    [table] = run(rows, of_server("one"), Vectors(store, asked_at="http://other/v1"))
-
-    assert {name: sorted(texts) for name, texts in asked.items()} == {"other/v1": ["Paris", "Rome"]}
-    assert table.num_rows == 2
-
-
-def test_old_evidence_is_of_the_server_in_dvc_lock(parts, asked, tmp_path):
-    rows, old = parts((["Paris"], [["Rome"]])), Vectors(old_vectors(tmp_path / "old", ["Paris", "Rome"]))
-    old.use(old_vector_keys(of_server("any").embed, ["Paris", "Rome"]))
-    old.write_evidence(tmp_path / "evidence")
-    for asked_at, name in (("http://one/v1", "one"), ("http://one/v1", "other")):
-        ledger = Vectors(tmp_path / name, asked_at=asked_at)
-        ledger.take_in(tmp_path / "evidence")
-        run(rows, of_server(name), ledger)
-
-    assert [*asked] == ["other/v1"]
 
 
 def test_a_killed_run_loses_one_chunk_at_most(parts, model, tmp_path, monkeypatch):

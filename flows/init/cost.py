@@ -13,7 +13,7 @@ from tasks.ledger import root
 from tasks.ledger.vectors import Vectors
 from tasks.models.embedding.plan import FEWEST_TO_TELL
 from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER, recorded
+from tasks.pipeline.dvc_yaml import LEDGER
 from tasks.pipeline.tables import Parts
 
 
@@ -23,7 +23,7 @@ def embedding() -> str | None:
     None: embedding takes less than a minute.
     """
     try:
-        with closing(Vectors(root() / "embed", recorded("embed", "embed", "base_url"))) as ledger:
+        with closing(Vectors(root() / "embed")) as ledger:
             ledger.take_in(Path(LEDGER, "embed"))
             ahead = embed.plan(_parts(), params.for_stage("embed"), ledger, FEWEST_TO_TELL)
     except GoldmeterError as error:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from itertools import compress
 
 from tasks.asking.earlier_replies import EarlierReplies
-from tasks.asking.replies import carry
 from tasks.asking.requests import Request
 from tasks.ledger.short_keys import KeySet, short_keys
 from tasks.ledger.verdicts import Verdicts
@@ -28,7 +27,6 @@ def unanswered(
     asked = KeySet()
     for requests in blocks:
         by_key = {request.key: request for request in requests}
-        carry(by_key, ledger)
         is_missing = ledger.unanswered([*by_key], retry_failed=retry_failed)
         if earlier:
             earlier.add(compress(by_key.values(), ~is_missing))

@@ -1,7 +1,6 @@
 """A request to a model: its message, and its key in the ledger."""
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,17 +34,9 @@ class Request:
     @cached_property
     def key(self) -> str:
         """The key in the ledger, 64 hex digits: a hash of everything that is known before the call."""
-        return self._hash({"address": self.address} if self.address else {})
-
-    @property
-    def key_without_address(self) -> str:
-        """The key that entries had before it held the address of the server."""
-        return self._hash({})
-
-    def _hash(self, address: Mapping[str, str]) -> str:
         limited = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
         known = {
-            **address,
+            **({"address": self.address} if self.address else {}),
             "server": self.server,
             "model": self.model,
             "prompt": self.question.prompt_hash,

@@ -32,7 +32,7 @@ from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import declaring
 from tasks.metrics.judged import JudgeMetric
 from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER, recorded
+from tasks.pipeline.dvc_yaml import LEDGER
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.run import Price, RunJudge
@@ -135,7 +135,7 @@ def show(rows: int = ROWS, progress: Progress = quiet) -> None:
         **{name: getattr(options, name) for name in Judge.model_fields} | {"metrics": (metric,)}
     )
     sample = _sample(alone, rows)
-    with Verdicts(root() / "judge", recorded("judge", "judge", "base_url")) as ledger:
+    with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
         down = _ask(sample, alone, ledger, run, progress)
         votes = np.column_stack([_votes(sample, one, metric, ledger) for one in alone.jurors])

@@ -27,7 +27,7 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.models import offline
 from tasks.models.api_key import ApiKey
 from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER, recorded
+from tasks.pipeline.dvc_yaml import LEDGER
 
 
 def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
@@ -41,7 +41,7 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
     is_cascade = options.provider == "cascade"
     divided = [_divided(part, load["label"], options) for part, load in loaded_parts()] if is_cascade else []
     division = Division(parts, [one.mask for one in divided] if is_cascade else None)
-    with Verdicts(root() / "judge", recorded("judge", "judge", "base_url")) as ledger:
+    with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
 
         def plan(

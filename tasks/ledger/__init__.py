@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from tasks.errors import VersionError
 from tasks.pipeline import git
-from tasks.pipeline.dvc_yaml import recorded
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence, Vectors
@@ -33,14 +32,13 @@ def root() -> Path:
 
 def open_store(kind: str) -> "Verdicts | Vectors":
     """Open the store of replies (kinds "answer" and "judge") or vectors (kind "embed") for reading and writing."""
-    asked_at = recorded(kind, kind, "base_url")
     if kind in REPLIES:
         from tasks.ledger.verdicts import Verdicts
 
-        return Verdicts(root() / kind, asked_at)
+        return Verdicts(root() / kind)
     from tasks.ledger.vectors import Vectors
 
-    return Vectors(root() / kind, asked_at)
+    return Vectors(root() / kind)
 
 
 def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence":

@@ -27,13 +27,12 @@ class Entry(TypedDict):
     """One line of the ledger.
 
     key: 64 hex digits. metric, prompt (its hash), draw: part of the request, for readers; the key covers all of it.
-    raw: the text of the last reply, None if there was none. verdict, reason: parsed from it, None if that failed; of an
-    answer 1, and None. problem: why there is no verdict. model: the name that the server returned. asked: the reply
-    format, and the options that the server does not support. tokens: of prompt and completion, as counted by the
-    server. latency: seconds of the calls that were answered, without retries and their pauses. attempts: number of
-    calls. server: address or name of the server, where the key holds one. carried: a copy of an entry from before keys
-    held an address, which cost nothing. batch: its calls were part of batches. met: of each criterion of a rubric 1 if
-    it is met, else 0; `verdict` is the share of those that are.
+    raw: the text of the last reply, None if there was none. verdict, reason: parsed from it, None if that failed; of
+    an answer 1, and None. problem: why there is no verdict. model: the name that the server returned. asked: the
+    reply format, and the options that the server does not support. tokens: of prompt and completion, as counted by
+    the server. latency: seconds of the calls that were answered, without retries and their pauses. attempts: number
+    of calls. server: address or name of the server, where the key holds one. batch: its calls were part of batches.
+    met: of each criterion of a rubric 1 if it is met, else 0; `verdict` is the share of those that are.
     """
 
     key: str
@@ -50,7 +49,6 @@ class Entry(TypedDict):
     latency: float
     attempts: int
     server: NotRequired[str]
-    carried: NotRequired[bool]
     batch: NotRequired[bool]
     met: NotRequired[str]
 

@@ -43,15 +43,11 @@ class VectorEvidence(VectorFile):
 
 
 class Vectors:
-    """The store of vectors, overlaid by the evidence of the checked-out version; for one thread.
+    """The store of vectors, overlaid by the evidence of the checked-out version; for one thread."""
 
-    asked_at: base_url of the server in dvc.lock, which the evidence is of; None if it is unknown.
-    """
-
-    def __init__(self, store: Path, asked_at: str | None = None) -> None:
+    def __init__(self, store: Path) -> None:
         self.disagreements = 0
-        self.asked_at = asked_at
-        self.folder = self._store = store
+        self._store = store
         self._segments: list[Path] = []
         self._loose: list[tuple[KeyArray, int]] = []
         self._verified: set[Path] = set()

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
-from tasks.ledger.entries import NO_REPLY, NO_SERVER, NO_VERDICT, NOT_ASKED, RANK, Entry, line_of, parse, short_key
+from tasks.ledger.entries import NO_REPLY, NO_VERDICT, NOT_ASKED, RANK, Entry, line_of, parse, short_key
 from tasks.ledger.entry_index import Rows
 from tasks.ledger.journal import SUFFIX, Journal, journals, seal_abandoned
 from tasks.ledger.segments import open_store, publish, unusable
-from tasks.ledger.short_keys import BUCKETS, NO_KEYS, KeySet, Mask, ShortKeys, places_by_key, short_keys, split
+from tasks.ledger.short_keys import BUCKETS, NO_KEYS, Mask, ShortKeys, places_by_key, short_keys, split
 from tasks.ledger.stored_verdicts import MemoryEntries, Segments, Source
 from tasks.ledger.used_keys import UsedKeys
 from tasks.ledger.verdict_evidence import (
@@ -71,16 +71,11 @@ class Verdicts:
     Of two entries with one key, the one with a verdict is used, else one with a reply, else that of the evidence, else
     that with the smaller SHA-256. An entry without a reply cost nothing: it belongs to the evidence of its version and
     is not stored, so that the next run asks again.
-
-    asked_at: base_url in dvc.lock, at which the evidence was asked for; None if it is unknown. carried: entries from
-    before keys held an address that were copied to a new key.
     """
 
-    def __init__(self, store: Path, asked_at: str | None = None) -> None:
-        self.asked_at, self.carried = asked_at, 0
+    def __init__(self, store: Path) -> None:
         self.disagreements = 0
         self.folder = store
-        self._old_evidence: KeySet | None = None
         # Entries of the evidence that are not the store's choice, or have no reply.
         self._overlay = MemoryEntries()
         # Entries in the journals of other processes, and in that of this one.
@@ -115,10 +110,6 @@ class Verdicts:
         flags = self._flags(keys)
         return np.asarray((flags & (NOT_ASKED | NO_VERDICT * retry_failed)) > 0)
 
-    def absent(self, keys: Sequence[str]) -> Mask:
-        """Return which keys have no entry, shape (m,)."""
-        return np.asarray(self._flags(keys) == ABSENT)
-
     def add(self, entries: Sequence[Entry]) -> None:
         """Add entries, and wait until those with a reply are on the disk."""
         lines = [(short_key(entry["key"]), line_of(entry), entry["raw"] is not None) for entry in entries]
@@ -142,7 +133,6 @@ class Verdicts:
             LedgerError: The evidence is damaged.
         """
         self._evidence = VerdictEvidence(folder)
-        self._old_evidence = None
         before, added, segments = self.disagreements, 0, list[Path]()
         unknown = (line for file in self._evidence.files() for line in self._unknown(file))
         while new := [*islice(unknown, CHUNK)]:
@@ -153,14 +143,6 @@ class Verdicts:
             count = self.disagreements - before
             log.warning("%s: %d verdicts differ from those in %s; the evidence's are used", folder, count, self.folder)
         return added
-
-    def is_old_evidence(self, key: str) -> bool:
-        """Return whether the evidence that was taken in holds this key without the address of a server."""
-        if self._old_evidence is None:
-            self._old_evidence = KeySet()
-            for file in self._evidence.files() if self._evidence else ():
-                self._old_evidence.add(file.index.keys[(file.index.columns["flags"] & NO_SERVER) > 0])
-        return bool(self._old_evidence.contains(short_keys([key]))[0])
 
     def use(self, keys: Iterable[str]) -> None:
         """Mark keys as used by the current tables."""

@@ -53,7 +53,7 @@ def since(before: PaidEntries) -> float | None:
 
 def _cost_of(kind: str, content: Mapping[str, Any], before: PaidEntries) -> float | None:
     """Return the US dollars of the new replies of a kind; None if the tokens or the price of one are unknown."""
-    entries = [entry for entry in map(json.loads, _new_lines(kind, before)) if not entry.get("carried")]
+    entries = [*map(json.loads, _new_lines(kind, before))]
     if not entries:
         return 0.0
     by_model = params.run_params().judge.prices

@@ -98,16 +98,7 @@ def open_encoder(section: Embedding) -> Encoder:
 
 def vector_keys(section: Embedding, encoder: Encoder, texts: Sequence[str]) -> list[bytes]:
     """Return the ledger key of each text's vector: the sha256, 32 bytes, of everything known before it is computed."""
-    return _keys(section, encoder.identity, texts)
-
-
-def old_vector_keys(section: Embedding, texts: Sequence[str]) -> list[bytes]:
-    """Return the keys that vectors of a server had before they held its address."""
-    return _keys(section, f"openai:{section.model}", texts)
-
-
-def _keys(section: Embedding, identity: str, texts: Sequence[str]) -> list[bytes]:
-    how = [identity, section.arithmetic, section.long]
+    how = [encoder.identity, section.arithmetic, section.long]
     return [sha256(json.dumps([*how, text], ensure_ascii=False, separators=(",", ":"))) for text in texts]
 
 

@@ -47,7 +47,7 @@ def parser() -> Parser:
         "history": "Print the last runs, and since when something is wrong",
         "export": "Write results in the forms of other tools",
         "gx": "Write the checks of the tables as a Great Expectations context with Data Docs",
-        "verify": "Check that files, DVC's copies of them and the ledger's segments are as they were written",
+        "verify": "Check that files, DVC's copies of them and the ledger's stores are as they were written",
         "ledger": "Manage judge replies and embeddings that were paid for",
         "storage": "Manage the parts of tables in run.storage",
     }

@@ -342,10 +342,11 @@ def test_two_stores_merged_ask_for_nothing(server: JudgeServer, tmp_path: Path) 
     options = params(server)
     shared = ROWS[:2]
     for name in ("one", "two"):
-        judged(rows(tmp_path / name, [*shared, (name, f"{name}: Paris")]), options, tmp_path / f"{name}-store")
+        own = rows(tmp_path / name, [*shared, (name, f"{name}: Paris")])
+        judged(own, options, tmp_path / f"{name}-store", tmp_path / f"{name}-evidence")
     asked = len(server.calls)
-    for segment in (tmp_path / "two-store").iterdir():
-        segment.rename(tmp_path / "one-store" / segment.name)
+    with Verdicts(tmp_path / "one-store") as merged:
+        assert merged.take_in(tmp_path / "two-evidence") == 1
 
     both = [*shared, ("one", "one: Paris"), ("two", "two: Paris")]
     table = judged(rows(tmp_path / "both", both), options, tmp_path / "one-store")

@@ -28,9 +28,8 @@ from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.yaml import load_yaml
 
 JUDGE, EMBED = "data/ledger/judge/verdicts.jsonl", "data/ledger/embed/vectors.arrow"
-JOURNAL = "store/journal-0123456789abcdef.jsonl"
 SCRATCH, CACHE = Path("scratch"), Path(".dvc/cache/files/md5")
-# Evidence of more entries is divided into files with indexes.
+# Evidence of more entries is divided into files.
 FEW = 4
 # A stage that a flip does not stop runs whole.
 SECONDS = 120.0
@@ -192,24 +191,27 @@ def _judged(lines: bytes, evidence: Path | None) -> Files:
 
 @cache
 def _ledgers(lines: bytes) -> Mapping[str, Files]:
-    """Ledgers of these verdicts: a segment with its index and evidence, a journal, and divided evidence."""
+    """Ledgers of these verdicts: a file, a file with the log of a killed writer, evidence, and divided evidence."""
     _lay_out({})
     _judged(lines, None)
-    _judged(lines, None)  # the store's index is written when the segment is found
     store = _all_files()
     with patch.object(verdicts, "MOST_IN_ONE_FILE", FEW):
         divided = _judged(lines, None)
+    _lay_out({})
+    with Verdicts(SCRATCH / "store") as ledger:
+        for line in lines.splitlines(keepends=True):
+            ledger.add([parse(line)])
+        log = _all_files()
     one = {"evidence/verdicts.jsonl": lines}
-    both, journal = {**store, **one}, {JOURNAL: lines}
-    return {"segment": store, "both": both, "evidence": one, "journal": journal, "divided": divided}
+    return {"file": store, "both": {**store, **one}, "evidence": one, "log": log, "divided": divided}
 
 
 def _vectors(files: Files, rng: Random) -> Flip:
     """A store of vectors or evidence, read without a validation report; then what embed does with its ledger."""
-    [segment] = (name for name in files if name.startswith(f"{LEDGER}/embed/"))
+    stored = f"{LEDGER}/embed/vectors.sqlite"
     evidence, folder = SCRATCH / "evidence", Path(EMBED).parent
     expected = {f"evidence/{Path(name).name}": files[name] for name in files if Path(name).parent == folder}
-    before = {f"store/{Path(segment).name}": files[segment]} | (expected if rng.randrange(2) else {})
+    before = {"store/vectors.sqlite": files[stored]} | (expected if rng.randrange(2) else {})
     _lay_out({**before, "whole/vectors.arrow": files[EMBED]})
     path = SCRATCH / rng.choice([*before])
 
@@ -224,13 +226,13 @@ def _embedded(whole: Path, evidence: Path | None) -> Files:
     """Take in the evidence, encode again what is missing, and write the evidence of the next version."""
     texts = VectorEvidence(whole)
     keys = texts.keys
-    ledger = Vectors(SCRATCH / "store")
-    if evidence:
-        ledger.take_in(evidence)
-    if not (known := ledger.known(keys)).all():
-        ledger.add(keys[~known], texts.take(np.flatnonzero(~known)))
-    ledger.use(keys)
-    return _written(ledger)
+    with Vectors(SCRATCH / "store") as ledger:
+        if evidence:
+            ledger.take_in(evidence)
+        if not (known := ledger.known(keys)).all():
+            ledger.add(keys[~known], texts.take(np.flatnonzero(~known)))
+        ledger.use(keys)
+        return _written(ledger)
 
 
 def _written(ledger: Any) -> dict[str, bytes]:
@@ -250,7 +252,8 @@ def _lay_out(files: Files) -> None:
 
 def _all_files() -> dict[str, bytes]:
     store = SCRATCH / "store"
-    return {f"store/{path.name}": path.read_bytes() for path in sorted(store.iterdir()) if path.is_file()}
+    files = {f"store/{path.name}": path.read_bytes() for path in sorted(store.iterdir()) if path.is_file()}
+    return {name: content for name, content in files.items() if content}
 
 
 # What is flipped, and in how many of 100 trials.
@@ -260,7 +263,7 @@ KINDS: Mapping[str, tuple[Callable[[Files, Random], Flip], int]] = {
 }  # fmt: skip
 CAMPAIGN = Campaign(
     "flipped bits",
-    "After a flipped bit in evidence, store, journal, table, report or cache, the next reader names the file, or its "
+    "After a flipped bit in evidence, store, its log, table, report or cache, the next reader names the file, or its "
     "outputs have the same bytes.",
     trials=3_000,
     few=40,

@@ -12,7 +12,7 @@ from typing import Any, Self
 from tasks.asking.model import Question
 from tasks.asking.requests import nonce_of
 from tasks.errors import LedgerError
-from tasks.ledger.segments import unusable
+from tasks.ledger.sqlite_file import unusable
 from tasks.metrics.verdict_types import Criterion
 from tasks.models.chat.capabilities import FORMATS, Support
 from tasks.models.chat.client import Reply

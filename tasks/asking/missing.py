@@ -5,7 +5,6 @@ from itertools import compress
 
 from tasks.asking.earlier_replies import EarlierReplies
 from tasks.asking.requests import Request
-from tasks.ledger.short_keys import KeySet, short_keys
 from tasks.ledger.verdicts import Verdicts
 
 
@@ -24,14 +23,12 @@ def unanswered(
         retry_failed: Yield requests whose reply is not usable, too.
         earlier: Of replies, to which those of the ledger are added.
     """
-    asked = KeySet()
+    asked = set[str]()
     for requests in blocks:
         by_key = {request.key: request for request in requests}
         is_missing = ledger.unanswered([*by_key], retry_failed=retry_failed)
         if earlier:
             earlier.add(compress(by_key.values(), ~is_missing))
-        wanted = [*compress(by_key, is_missing)]
-        shorts = short_keys(wanted)
-        new = [by_key[key] for key in compress(wanted, ~asked.contains(shorts))]
-        asked.add(shorts)
-        yield from new
+        new = {*compress(by_key, is_missing)} - asked
+        asked |= new
+        yield from (request for key, request in by_key.items() if key in new)

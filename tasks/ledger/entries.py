@@ -2,25 +2,21 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NotRequired, Self, TypedDict, cast
+from typing import Any, NotRequired, Self, TypedDict, cast
 
+from tasks.ledger.sqlite_file import SHORT
 from tasks.pipeline.hashing import sha256
 
-# What an index states of an entry, as bits.
-NO_REPLY: Final = 1
-NO_VERDICT: Final = 2
-NOT_ASKED: Final = 4
-NO_SERVER: Final = 8
-# Bytes of a key or of a checksum in an index: two entries agree in them by chance with 2**-128.
-SHORT: Final = 16
-# Of two entries with one key, the one with the smaller value of these bits is preferred.
-RANK: Final = NO_VERDICT | NO_REPLY
 _KEY = re.compile("[0-9a-f]{64}")
 _REQUIRED = frozenset({"raw", "verdict", "attempts", "tokens", "model"})
-# How a line ends: with the first bytes of the SHA-256 of all that is before. Lines of older versions have none.
+# How a line ends: with the first bytes of the SHA-256 of all that is before.
 _CHECKED = re.compile(rb'(?P<content>.*),"sha256":"(?P<sum>[0-9a-f]{32})"}\n', re.DOTALL)
+_LINE = re.compile(rb'\{"[a-z]+":[^\n]*?,"sha256":"[0-9a-f]{32}"}\n')
+# In a text of a line each quotation mark follows a backslash: these can only be fields.
+_KEY_FIELD = re.compile(rb'"key":"([0-9a-f]{64})"')
+_NO_REPLY, _NO_VERDICT, _NOT_ASKED = b',"raw":null,', b',"verdict":null,', b'"attempts":0,'
 
 
 class Entry(TypedDict):
@@ -137,8 +133,9 @@ def parse(line: bytes) -> Entry:
     content = json.loads(line, parse_constant=_refuse)
     if not isinstance(content, dict):
         raise TypeError("not an object")
-    if content.pop("sha256", None) is not None and not is_checked(line):
+    if not is_checked(line):
         raise ValueError("its checksum is not that of its content")
+    del content["sha256"]
     if unknown := content.keys() - Entry.__annotations__.keys():
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
     entry = cast("Entry", content)
@@ -148,24 +145,47 @@ def parse(line: bytes) -> Entry:
         raise KeyError(*sorted(absent))
     if (tokens := entry["tokens"]) and not tokens.keys() >= {"prompt", "completion"}:
         raise ValueError(f"tokens {tokens!r}: expected prompt and completion")
-    if not line.endswith(b"\n"):
-        raise ValueError("the line has no end")
     return entry
 
 
-def flags_of(entry: Entry) -> int:
-    """Return what an index states of an entry: NO_REPLY, NO_VERDICT, NOT_ASKED, NO_SERVER, added up."""
-    facts = (entry["raw"] is None, entry["verdict"] is None, not entry["attempts"], "server" not in entry)
-    return sum(flag for flag, holds in zip((NO_REPLY, NO_VERDICT, NOT_ASKED, NO_SERVER), facts, strict=True) if holds)
+def key_of(line: bytes) -> bytes | None:
+    """Return the key that a line states, 32 bytes; None if it states none."""
+    found = _KEY_FIELD.search(line)
+    return bytes.fromhex(found[1].decode("ascii")) if found else None
 
 
-def short_key(key: str) -> bytes:
-    """Return the first bytes of a key, as indexes hold it."""
-    return bytes.fromhex(key[: 2 * SHORT])
+def has_reply(line: bytes) -> bool:
+    """Return whether there was a reply: without one an entry has cost nothing."""
+    return _NO_REPLY not in line
+
+
+def has_verdict(line: bytes) -> bool:
+    """Return whether a reply was a verdict."""
+    return _NO_VERDICT not in line
+
+
+def was_asked(line: bytes) -> bool:
+    """Return whether a call was made."""
+    return _NOT_ASKED not in line
+
+
+def rank_of(line: bytes) -> int:
+    """Return the rank of an entry: of two with one key, the one with the smaller rank is preferred."""
+    return 2 * (not has_verdict(line)) + (not has_reply(line))
+
+
+def lines_in(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield key and line of each sound entry that lies anywhere in some bytes."""
+    place = 0
+    while found := _LINE.search(content, place):
+        key, is_sound = key_of(found[0]), is_checked(found[0])
+        if key and is_sound:
+            yield key, found[0]
+        place = found.end() if is_sound else found.start() + 1
 
 
 def checksum(line: bytes) -> bytes:
-    """Return the first bytes of the SHA-256 of a line, as indexes hold it."""
+    """Return the first bytes of the SHA-256 of a line without its end, as the line states them."""
     return sha256(line)[:SHORT]
 
 

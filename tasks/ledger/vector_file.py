@@ -87,6 +87,12 @@ def key_array(keys: Keys) -> KeyArray:
     return np.frombuffer(b"".join(keys), "S32")
 
 
+def split(keys: KeyArray) -> list[bytes]:
+    """Return keys as bytes of their full length; numpy itself drops trailing NULs."""
+    size, content = keys.itemsize, keys.tobytes()
+    return [content[start : start + size] for start in range(0, len(content), size)]
+
+
 def find(keys: KeyArray, wanted: KeyArray) -> tuple[Rows, NDArray[np.bool_]]:
     """Return the first position of each wanted key among sorted keys, and whether it exists; both of shape (m,)."""
     if not len(keys):

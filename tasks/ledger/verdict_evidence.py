@@ -1,32 +1,23 @@
 """Evidence of verdicts, data/ledger/judge: one file, or from 65,536 entries on one for each first byte of the keys.
 
-The files are lines of entries in key order. Each of the 256 files has its index beside it. Which files there are, and
-their bytes, depend on the entries alone, so that a changed entry is one changed file.
+The files are lines of entries in key order. Which files there are, and their bytes, depend on the entries alone, so
+that a changed entry is one changed file.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from tasks.errors import LedgerError
-from tasks.ledger.entries import Usage
-from tasks.ledger.entry_index import EntryIndex
-from tasks.ledger.short_keys import BUCKETS
-from tasks.ledger.stored_verdicts import FileEntries
+from tasks.ledger.entries import Entry, Usage, parse
 from tasks.pipeline.files import temporary_in
-from tasks.pipeline.hashing import sha256
 
 ONE_FILE = "verdicts.jsonl"
 # With fewer entries, 256 files would hold less than 256 entries each.
 MOST_IN_ONE_FILE = 65_536
-
-
-def file_of(bucket: int) -> str:
-    """Return the name of the file with the keys of a first byte."""
-    return f"verdicts-{bucket:02x}.jsonl"
+FIRST_BYTES = 256
 
 
 class VerdictEvidence:
@@ -35,81 +26,54 @@ class VerdictEvidence:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def files(self) -> Iterator["EvidenceFile"]:
-        """Yield the files, in key order. Raises LedgerError when one is damaged."""
-        return (EvidenceFile(path) for path in self.paths)
-
-    def file(self, name: str) -> "EvidenceFile | None":
-        """Return one file; None if there is none of this name."""
-        path = self.folder / name
-        return EvidenceFile(path) if path.exists() else None
-
     @property
     def paths(self) -> list[Path]:
         """The paths of the files, in key order."""
-        return [path for name in (ONE_FILE, *map(file_of, range(BUCKETS))) if (path := self.folder / name).exists()]
+        names = (ONE_FILE, *map(file_of, range(FIRST_BYTES)))
+        return [path for name in names if (path := self.folder / name).exists()]
+
+    def lines(self) -> Iterator[tuple[str, bytes]]:
+        """Yield where each line is, for messages, and the line."""
+        for path in self.paths:
+            with path.open("rb") as file:
+                yield from ((f"{path}, line {number}", line) for number, line in enumerate(file, 1))
 
     def usage(self) -> Usage:
-        """Return what the entries took. Raises LedgerError when a file is damaged."""
-        return Usage.total(file.index.usage for file in self.files() if file.index.usage)
+        """Return what the entries took. Raises LedgerError when a line is damaged."""
+        return Usage.of(parsed(where, line) for where, line in self.lines())
 
 
-class EvidenceFile:
-    """One file of evidence with its index. Raises LedgerError when it is not a file of entries."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        index = None if path.name == ONE_FILE else EntryIndex.load(index_path(path))
-        if index and ([size for _, size in index.files] != [path.stat().st_size] or not index.usage):
-            index = None
-        self.has_index = index is not None
-        self.index = index or EntryIndex.of_file(path)
-        self.entries = FileEntries(self.index, [path], damaged)
-
-    def copy_to(self, path: Path) -> None:
-        """Write the same file, and its index, elsewhere: as a hard link where that is possible.
-
-        Raises:
-            LedgerError: The file is not the one that was indexed.
-        """
-        if sha256(self.path).hex() != self.index.files[0].sha256:
-            raise damaged(self.path)
-        if self.path == path and self.has_index:
-            return
-        _replace(path, partial(_link, self.path))
-        write_index = partial(_link, index_path(self.path)) if self.has_index else self.index.save
-        _replace(index_path(path), write_index)
+def parsed(where: str, line: bytes) -> Entry:
+    """Return the entry of a line of evidence. Raises LedgerError when it is damaged."""
+    try:
+        return parse(line)
+    except (ValueError, TypeError, KeyError) as error:
+        raise LedgerError(
+            f"{where}: not an entry of the ledger ({error!r}).\n"
+            "Remove the file, then `dvc checkout` brings it back; without it, its entries are read from the store."
+        ) from error
 
 
-def write_file(path: Path, lines: Iterator[bytes]) -> None:
-    """Write a file of evidence, and its index unless it is the only file."""
+def file_of(first_byte: int) -> str:
+    """Return the name of the file with the keys of a first byte."""
+    return f"verdicts-{first_byte:02x}.jsonl"
 
-    def write(temporary: Path) -> None:
+
+def write_file(path: Path, lines: Iterable[bytes], before: Path | None) -> None:
+    """Write a file of evidence; if it is the same as the one before, as a hard link where that is possible."""
+    with temporary_in(path.parent) as temporary:
         with temporary.open("wb") as file:
             file.writelines(lines)
-
-    _replace(path, write)
-    if path.name != ONE_FILE:
-        _replace(index_path(path), EntryIndex.of_file(path).save)
-
-
-def index_path(path: Path) -> Path:
-    """Return the path of the index of a file of evidence."""
-    return path.with_suffix(".index")
-
-
-def damaged(path: Path) -> LedgerError:
-    """Return the error for a file whose content has changed."""
-    return LedgerError(
-        f"{path}: damaged, its content is not what its index says.\n"
-        "Remove the file, then `dvc checkout` brings it back; without it, its entries are read from the store."
-    )
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    with temporary_in(path.parent) as temporary:
-        write(temporary)
+        if before and before.exists() and _is_same(temporary, before):
+            if before == path:
+                return
+            temporary.unlink()
+            _link(before, temporary)
         temporary.replace(path)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
 
 
 def _link(source: Path, target: Path) -> None:

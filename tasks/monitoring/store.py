@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from tasks.errors import LedgerError
 from tasks.ledger import root
-from tasks.ledger.segments import unusable
+from tasks.ledger.sqlite_file import unusable
 from tasks.pipeline import files
 
 VERSION = 1

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tasks.errors import DataError, StorageError, VersionError
 from tasks.ledger import root
-from tasks.ledger.segments import is_whole, segments
+from tasks.ledger.sqlite_file import SUFFIX, damage_of
 from tasks.pipeline import contents, git
 from tasks.pipeline.dvc_yaml import tables
 from tasks.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
@@ -124,11 +124,9 @@ def _is_in_git(version: Version, out: str) -> bool:
 
 
 def _store() -> Iterator[str | None]:
-    for path in segments(root()):
-        damaged = (
-            f"{path}: {contents.CHANGED}; the next run sets it aside, and asks again for what is not in data/ledger"
-        )
-        yield None if is_whole(path) else damaged
+    for path in sorted(root().glob(f"*/*{SUFFIX}")):
+        damage = damage_of(path)
+        yield damage and f"{damage}; the next run keeps its sound rows, and asks again for what is not in data/ledger"
 
 
 class _Cache:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.ledger import open_store
+from tasks.ledger import open_store, root
 from tasks.ledger.entries import Entry
 from tasks.ledger.vectors import Vectors
 from tasks.ledger.verdicts import Verdicts
@@ -97,7 +97,7 @@ def test_verdicts_that_came_with_the_data_were_paid_by_somebody_else(monkeypatch
 def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
     judge([paid("a")], "a")
     before = costs.paid_entries()
-    with Verdicts(costs.root() / "judge") as other:
+    with Verdicts(root() / "judge") as other:
         other.add([paid("f")])
 
     judge([paid("b")], "ab")
@@ -106,10 +106,10 @@ def test_what_another_run_pays_meanwhile_is_not_ours() -> None:
 
 
 def test_what_a_killed_run_paid_before_is_not_ours() -> None:
-    killed = Verdicts(costs.root() / "judge")
+    killed = Verdicts(root() / "judge")
     killed.add([paid("f")])
     before = costs.paid_entries()
-    killed.close()  # what the next process does for it
+    killed.close()
 
     judge([paid("b")], "bf")
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import DataError, VersionError
+from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.storage import MANIFEST, Manifest, Storage
 from tasks.runner import run
@@ -18,6 +19,7 @@ from tasks.versions.verification import verify
 from tasks.versions.version import versions
 from tests.comparison import repository
 from tests.comparison.repository import git
+from tests.ledger.test_verdicts import entry
 
 
 @pytest.fixture
@@ -148,16 +150,20 @@ def test_a_damaged_report_does_not_hide_other_damage() -> None:
     assert "data/normalize/part-00000.parquet: damaged" in str(caught.value)
 
 
-def test_a_damaged_segment_of_the_ledger_is_found(clone: Path) -> None:
-    store = clone / "ledger/judge"
-    store.mkdir(parents=True)
-    (store / f"{'0' * 64}.jsonl").write_text("{}\n")
-    (store / "entries.index").write_text("")
+def test_a_damaged_row_of_the_ledger_is_found(clone: Path) -> None:
+    with Verdicts(clone / "ledger/judge") as ledger:
+        ledger.add([entry("a"), entry("b", "another reason")])
+    store = clone / "ledger/judge/verdicts.sqlite"
+    damaged = store.read_bytes().replace(b"another reason", b"another season")
+    store.write_bytes(damaged)
 
     with pytest.raises(
-        DataError, match=r"ledger: damaged or missing: 1 of 1 files\n  .*0000\.jsonl: damaged, its content"
+        DataError,
+        match=r"ledger: damaged or missing: 1 of 1 files\n  .*verdicts\.sqlite, table entries, key b{64}: damaged",
     ):
         verify([])
+
+    assert store.read_bytes() == damaged
 
 
 def test_a_damaged_part_in_storage_is_found(clone: Path) -> None:

@@ -4,12 +4,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from moto.server import ThreadedMotoServer
-
 
 @contextmanager
 def serving(bucket: str) -> Iterator[str]:
     """A running server with an empty bucket, and its address; it ends with the block, and what it holds with it."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     try:

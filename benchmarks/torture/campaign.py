@@ -22,7 +22,7 @@ class Campaign:
     """Trials of one kind.
 
     name: on the command line. promise: what must hold in each trial, one sentence. trials: their number by default.
-    few: their number in `make test-long`, half a minute's worth, or 0. run: yields the trials, given a seed and their
+    few: their number in `make test-all`, half a minute's worth, or 0. run: yields the trials, given a seed and their
     number; the same seed draws the same trials.
     """
 

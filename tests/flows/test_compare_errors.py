@@ -248,6 +248,7 @@ def spoken(encoding: str, *arguments: str) -> subprocess.CompletedProcess[bytes]
     return subprocess.run(command, env=environment, capture_output=True, check=False)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(("encoding", "arguments"), [("ascii", ()), ("latin-1", ("--markdown",))])
 def test_a_terminal_without_our_signs_shows_what_it_can(encoding: str, arguments: tuple[str, ...]) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tasks.errors import ModelError
-from tasks.models.embedding import openvino_network
 from tasks.models.embedding.encoders import vector_facts, vector_keys
 from tasks.models.embedding.local import LocalEncoder
 from tests.models.test_embedding import section
@@ -64,6 +63,8 @@ def test_without_openvino_the_command_is_named(monkeypatch):
 
 
 def test_a_network_that_gives_other_vectors_is_refused(monkeypatch):
+    from tasks.models.embedding import openvino_network  # imports torch
+
     vectors = iter(np.eye(2 * len(openvino_network.PROBES), dtype=np.float32))
     network = SimpleNamespace(encode=lambda *_, **__: next(vectors)[None])
     monkeypatch.setattr(openvino_network, "_compiled", lambda *_: None)

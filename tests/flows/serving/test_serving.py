@@ -130,41 +130,34 @@ def refuses_pages_of_other_sites(served: Served) -> None:
     assert served.deployments()["often"].pull_steps == deployment.pull_steps
 
 
-def test_while_serving_missed_runs_are_skipped_and_a_run_that_nothing_committed_describes_is_told(serve):
+def test_while_serving_missed_runs_are_skipped_a_wrong_entry_is_told_and_one_that_params_have_no_more_is_paused(serve):
     with webhook() as hook:
         told = schedule()["notify"] | {"url": hook.url}
-        served = serve(often=schedule(interval=10**7, missed="skip", notify=told))
-        process = served.start()
-        wait_until(lambda: served.answers() and "often" in served.deployments(), "it is served")
-        often = served.deployments()["often"].id
-        served.ask(lambda client: due(client, often, 3600))
-        (skipped,) = served.wait_for(1, "Skipped")
-        assert skipped.state.message == "Nothing served the schedule when it was due; params.yaml says missed: skip"
-        assert [*served.notes.iterdir()] == []
+        served = serve(often=schedule(interval=10**7, missed="skip", notify=told), gone=schedule(interval=10**7))
+        with prefect_server(served):
+            process = served.start(PREFECT_API_URL=served.url)
+            wait_until(lambda: {*served.deployments()} >= {"often", "gone"}, "both are served")
+            often = served.deployments()["often"].id
+            served.ask(lambda client: due(client, often, 3600))
+            (skipped,) = served.wait_for(1, "Skipped")
+            assert skipped.state.message == "Nothing served the schedule when it was due; params.yaml says missed: skip"
+            assert [*served.notes.iterdir()] == []
 
-        served.write({"often": schedule(overlap="skp")})
-        served.commit()
-        served.ask(lambda client: due(client, often, 0))
-        (failed,) = served.wait_for(1, "Failed")
-        assert failed.state.message.startswith("schedule.often.overlap: ")
-        assert [one.content["sentence"] for one in hook.received] == [failed.state.message]
-        assert stop(process, signal.SIGTERM) == 0
+            served.write({"often": schedule(overlap="skp")})
+            served.commit()
+            served.ask(lambda client: due(client, often, 0))
+            (failed,) = served.wait_for(1, "Failed")
+            assert failed.state.message.startswith("schedule.often.overlap: ")
+            assert [one.content["sentence"] for one in hook.received] == [failed.state.message]
+            assert stop(process, signal.SIGTERM) == 0
+            assert not served.deployments()["often"].paused
 
-
-def test_a_schedule_that_params_have_no_more_is_paused(serve):
-    served = serve(often=schedule(interval=3600), gone=schedule(interval=3600))
-    with prefect_server(served):
-        process = served.start(PREFECT_API_URL=served.url)
-        wait_until(lambda: {*served.deployments()} >= {"often", "gone"}, "both are served")
-        assert stop(process, signal.SIGTERM) == 0
-        assert not served.deployments()["often"].paused
-        served.write({"often": schedule(interval=3600)})
-        served.commit()
-
-        process = served.start(PREFECT_API_URL=served.url)
-        wait_until(lambda: served.deployments()["gone"].paused, "the other is paused")
-        runs_on_demand(served)
-        assert stop(process, signal.SIGTERM) == 0
+            served.write({"often": schedule(interval=3600)})
+            served.commit()
+            process = served.start(PREFECT_API_URL=served.url)
+            wait_until(lambda: served.deployments()["gone"].paused, "the other is paused")
+            runs_on_demand(served)
+            assert stop(process, signal.SIGTERM) == 0
 
 
 def runs_on_demand(served: Served) -> None:

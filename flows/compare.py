@@ -17,15 +17,14 @@ from rich.console import Console
 from flows import run_names
 from flows.system import run_logs, server
 from tasks.comparison import logs, render_several
-from tasks.comparison.compare import compare_versions
+from tasks.comparison.compare import compare_several, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
-from tasks.comparison.several import compare_several
 from tasks.console.arguments import Parser
 from tasks.console.markdown import escaped
 from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_markup
 from tasks.errors import ComparisonError, GoldmeterError
-from tasks.monitoring.compare_options import compare_options
+from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import trend_of_versions
 from tasks.pipeline import params
 from tasks.pipeline.files import to_json

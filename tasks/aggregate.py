@@ -257,9 +257,8 @@ def _comparisons(
 ) -> list[PairEntry]:
     """Compare every two candidates; the comparisons by the primary measure are one family of tests."""
     from tasks.comparison import candidate_pairs
+    from tasks.comparison.blocks import Side, pairs_of_run
     from tasks.comparison.resources import without_guards
-    from tasks.comparison.run_blocks import pairs_of_run
-    from tasks.comparison.version_blocks import Side
 
     if len(scored) < 2:  # noqa: PLR2004 (a pair)
         return []

@@ -533,7 +533,7 @@ GROUPS = [None if i % 5 == 0 else f"g{i // 4}" for i in range(60)]
 def test_parts_of_any_size_give_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: list[str | None] | None, *, guarantee: bool
 ) -> None:
-    monkeypatch.setattr("tasks.comparison.version_blocks.BLOCK_ROWS", 25)
+    monkeypatch.setattr("tasks.comparison.blocks.BLOCK_ROWS", 25)
     found = [
         written(in_parts(tmp_path / str(size), size, groups), scratch=tmp_path / f"of-{size}", guarantee=guarantee)
         for size in (120, 40, 14)

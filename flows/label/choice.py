@@ -12,7 +12,7 @@ from flows.label.weights import By, Design, Origin, Rows, mixed_share, squared_w
 from tasks.errors import DataError
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
-from tasks.reporting.sheets import hashed
+from tasks.reporting.row_texts import hashed
 from tasks.scores.offline_calibration import joined, labelled_probabilities, recalibration
 from tasks.scores.score_parts import ScoreParts
 from tasks.statistics.label_plan import planned_half_width

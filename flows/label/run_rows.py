@@ -14,7 +14,7 @@ from tasks.errors import DataError
 from tasks.metrics.base import Floats
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.tables import Parts
-from tasks.reporting.sheets import NAMED_BY, hashed
+from tasks.reporting.row_texts import NAMED_BY, hashed
 from tasks.scores.primary import VERDICT
 
 Mask = NDArray[np.bool_]

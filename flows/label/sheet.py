@@ -13,7 +13,7 @@ from flows.label.run_rows import RunRows
 from tasks.dataset.formats.delimited import delimited
 from tasks.errors import DataError
 from tasks.reporting import page
-from tasks.reporting.sheets import COLUMNS, row_name
+from tasks.reporting.row_texts import COLUMNS, row_name
 
 FOLDER = Path(__file__).parent
 NEEDED = ("label", "row", "sheet")

@@ -11,7 +11,7 @@ from flows.label.run_rows import RunRows
 from flows.label.sheet import SheetRow, read_sheet
 from tasks.console.format import cut
 from tasks.errors import DataError
-from tasks.reporting.sheets import row_name
+from tasks.reporting.row_texts import row_name
 
 # Rows that a message names.
 NAMED = 5

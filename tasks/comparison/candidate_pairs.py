@@ -9,14 +9,11 @@ import numpy as np
 
 from tasks.comparison import differences, mixed, row_weights
 from tasks.comparison.compared import Compared
-from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.differences import Difference
-from tasks.comparison.gate import Gate
+from tasks.comparison.gate import Gate, margin, roles_of
 from tasks.comparison.joint_sums import duplicates
 from tasks.comparison.measures import LABEL, measures, without_threshold
-from tasks.comparison.pairing import Pairing
-from tasks.comparison.questions import Questions
-from tasks.comparison.roles import margin, roles_of
+from tasks.comparison.pairing import Blocks, Pairing, Questions
 from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded
 from tasks.scores.mix import Mix

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.comparison.compared_rows import Blocks, ComparedRows
-from tasks.comparison.pairing import Pairing
+from tasks.comparison.compared_rows import ComparedRows
+from tasks.comparison.pairing import Blocks, Pairing
 from tasks.metrics.base import Floats
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Hashes

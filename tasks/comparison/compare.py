@@ -1,27 +1,33 @@
-"""Comparison of two versions by name, from the tables that each of them has."""
+"""Comparison of versions by name, from the tables that each has: of two, or of several with the first or the last."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tasks.comparison import candidate_pairs, version_scores
 from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.changed_rows import Rows, changed_rows, data_changed
-from tasks.comparison.compared_rows import Blocks
-from tasks.comparison.gate import Gate, decision
-from tasks.comparison.rescore import rescored
+from tasks.comparison.gate import Gate, decision, shared_primary
+from tasks.comparison.pairing import Blocks
 from tasks.comparison.resources import with_resources, without_guards
-from tasks.comparison.roles import shared_primary
 from tasks.comparison.version_scores import VersionScores
-from tasks.pipeline.tables import Parts
+from tasks.dataset.normalized import Normalize, normalized
+from tasks.errors import ComparisonError, DataError, VersionError
+from tasks.metrics.catalogue import configure
+from tasks.pipeline.tables import Parts, about, write_part
+from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import rounded
+from tasks.scores.metrics_report import METRICS, numbers, reading
 from tasks.scores.mix import Mix
 from tasks.scores.primary import Primary
+from tasks.scores.tables import pairs_of, score_table
 from tasks.scores.weighting import weighting_entry, weighting_of
 from tasks.versions.version import Version
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, VersionEntry
+from tasks.wording.several_document import Against, SeveralVersions, VersionComparison, of_ends
 
 
 class CompareOptions(NamedTuple):
@@ -148,3 +154,78 @@ def document(
 
 def _named(version: Version) -> VersionEntry:
     return {"name": version.name, "commit": version.commit}
+
+
+FAMILY = "lexical"
+
+
+def rescored(base: VersionScores, head: Version, folder: Path) -> VersionScores:
+    """BASE with HEAD's lexical metrics in place of its own, written to `folder`.
+
+    Raises:
+        ComparisonError: HEAD's data/normalize does not state how texts were normalised.
+    """
+    chosen = about(head.parts("normalize").schema).get("normalize")
+    if chosen is None:
+        raise ComparisonError(f"{head.name}: its data/normalize does not say how texts were normalised; run it again")
+    options = {facts.metric: facts.options for facts in stated(head.parts(FAMILY).about).values()}
+    settings, metrics = Normalize(**chosen), {name: configure(FAMILY, name, own) for name, own in options.items()}
+    folder.mkdir(parents=True)
+    for number, part in enumerate(base.load):
+        rows = normalized(part, settings)
+        write_part(score_table(rows, pairs_of(rows), metrics), folder, number)
+    return replace(base, tables={**base.tables, FAMILY: Parts(folder)}, fitted={})  # HEAD's thresholds, too
+
+
+def compare_several(
+    versions: Sequence[Version], gate: Gate, against: Against, options: CompareOptions = DEFAULTS
+) -> SeveralVersions:
+    """Compare each version with the first or the last, so that all comparisons hold together at the gate's confidence.
+
+    Args:
+        versions: In their order, at least two.
+        gate: Section `gate` of params.yaml.
+        against: Which version all others are compared with.
+        options: How to compare.
+
+    Raises:
+        ComparisonError: No two of them can be compared. If some can, the others have the reason in their place.
+    """
+    first, last = versions[0], versions[-1]
+    pairs = [(first, one) for one in versions[1:]] if against == "first" else [(one, last) for one in versions[:-1]]
+    alike = gate.model_copy(update={"confidence": 1.0 - (1.0 - gate.confidence) / len(pairs)})
+    comparisons = [_compared(base, head, alike, options) for base, head in pairs]
+    documents = [one["document"] for one in comparisons if one["document"] is not None]
+    if not documents:
+        raise ComparisonError(comparisons[0]["reason"])
+    primary = (of_ends(comparisons, against)["document"] or documents[0])["primary"]["measure"]
+    return {
+        "schema": 1,
+        "versions": [_named(version) for version in versions],
+        "against": against,
+        "confidence": gate.confidence,
+        "primary": primary,
+        "comparisons": comparisons,
+        "values": [value for number, version in enumerate(versions) for value in _values(version, number, primary)],
+    }
+
+
+def _compared(base: Version, head: Version, gate: Gate, options: CompareOptions) -> VersionComparison:
+    found: VersionComparison = {"base": _named(base), "head": _named(head), "document": None}
+    try:
+        found["document"] = compare_versions(base, head, gate, options)
+    except (ComparisonError, VersionError, DataError) as error:
+        found["reason"] = str(error)
+    return found
+
+
+def _values(version: Version, number: int, measure: str) -> list[dict[str, Any]]:
+    if not version.has(METRICS):
+        return []
+    metric = measure.removesuffix(VALUE)
+    with reading(version.path(METRICS), version.name) as document:
+        return [
+            {"version": number, "candidate": candidate, "metric": metric, **numbers(metrics[metric])}
+            for candidate, metrics in document["candidates"].items()
+            if metric in metrics
+        ]

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.comparison.compared_rows import Blocks, ComparedRows
+from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.measure_sums import MeasureSums, Side, slice_sums
 from tasks.comparison.measures import LABEL, Measure
+from tasks.comparison.pairing import Blocks
 from tasks.metrics.base import Floats
 from tasks.scores import estimates
 from tasks.scores.columns import Mask

@@ -1,6 +1,5 @@
 """The rows of one measure of two candidates in one block of their pairing."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +8,6 @@ from tasks.comparison.measures import Measure, measures
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
 from tasks.scores.columns import Mask
-
-# The paired rows of two candidates, some in each block. All rows of one id, and all of one question, are in one block;
-# the blocks of all pairs of candidates that are compared together hold the same ids.
-Blocks = Sequence[Pairing]
 
 
 class ComparedRows(NamedTuple):

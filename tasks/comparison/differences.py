@@ -9,14 +9,13 @@ import numpy as np
 
 from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import ComparedRows
-from tasks.comparison.gate import verdict
+from tasks.comparison.gate import of_blocks, verdict
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.measure_sums import exact_totals
 from tasks.comparison.measures import LABEL
 from tasks.comparison.mixed import mixed_difference, parts_of
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.powered import designed, powered, score_differences
-from tasks.comparison.roles import of_blocks
 from tasks.comparison.row_weights import weighted_difference, weighted_sides
 from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels

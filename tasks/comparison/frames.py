@@ -10,9 +10,8 @@ from rich.console import Console
 from tasks.comparison import candidate_pairs, render
 from tasks.comparison.compare import Sides, document
 from tasks.comparison.frame_columns import ColumnOptions, FrameRows, Keyed, candidate, keyed, unlike
-from tasks.comparison.gate import Gate
+from tasks.comparison.gate import Gate, shared_primary
 from tasks.comparison.pairing import distinct, pair
-from tasks.comparison.roles import shared_primary
 from tasks.errors import ComparisonError, ParamsError
 from tasks.pipeline.params import section
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry

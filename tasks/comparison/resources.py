@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.gate import Gate
+from tasks.comparison.pairing import Blocks
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import RESOURCES, SHARES, resource_measures

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.comparison.compared_rows import Blocks
+from tasks.comparison.blocks import Side, pairs_of
 from tasks.comparison.gate import Gate
 from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing
-from tasks.comparison.version_blocks import Side, pairs_of
+from tasks.comparison.pairing import Blocks, Pairing
 from tasks.errors import ComparisonError
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.tables import Parts

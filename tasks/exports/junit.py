@@ -15,7 +15,7 @@ from tasks.comparison.gate import Gate
 from tasks.console.format import visible
 from tasks.errors import ExportError
 from tasks.exports.results import written
-from tasks.monitoring.compare_options import compare_options
+from tasks.monitoring.labelled_answers import compare_options
 from tasks.pipeline import params
 from tasks.versions.version import versions
 from tasks.wording import comparison_lines

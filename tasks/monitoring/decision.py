@@ -11,11 +11,10 @@ from tasks.comparison import version_scores
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError, DataError, VersionError
-from tasks.monitoring import baseline_looks, floors, labelled_answers, records, seen_rows, store
-from tasks.monitoring.baseline import check_baseline
-from tasks.monitoring.baseline_looks import BaselineLook
-from tasks.monitoring.compare_options import compare_options
+from tasks.monitoring import baseline, floors, labelled_answers, records, seen_rows, store
+from tasks.monitoring.baseline import BaselineLook, check_baseline
 from tasks.monitoring.floors import FloorStream, FloorTests
+from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.store import Row
 from tasks.pipeline import params
 from tasks.pipeline.schedule import Schedule
@@ -136,8 +135,8 @@ def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: G
     """Take the look that is due; a look without a comparison spends nothing of alpha."""
     options = compare_options()
     with versions([str(schedule.baseline), WORKSPACE]) as (base, workspace):
-        content = baseline_looks.content(_hashes(workspace), gate, alpha)
-        look = baseline_looks.next_look(past, name, commit, content, alpha)
+        content = baseline.content(_hashes(workspace), gate, alpha)
+        look = baseline.next_look(past, name, commit, content, alpha)
         try:
             labelled_answers.add(base.parts("load"))
             return _Comparison(commit, look, compare_versions(base, workspace, look.gate(gate), options))

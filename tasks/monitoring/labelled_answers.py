@@ -1,5 +1,6 @@
-"""The answers to which human labels were given in recorded runs, beside the history: one row per labelled answer."""
+"""The labelled answers of recorded runs, beside the history, one row each; and how comparisons use them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,16 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tasks.comparison.compare import CompareOptions
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_load
 from tasks.console.format import counted
 from tasks.console.terminal import plain
 from tasks.errors import GoldmeterError
 from tasks.monitoring import store
+from tasks.pipeline import params
 from tasks.pipeline.tables import Parts
+from tasks.reporting.settings import Report
 from tasks.scores.columns import Mask, hashed
+from tasks.scores.mix import Mixing
 
 if TYPE_CHECKING:
     from rich.console import Console
+
 
 # row: hash of candidate, id and content. answer: hash of row and response. Later runs stand further down.
 SCHEMA = pa.schema(
@@ -104,3 +110,19 @@ def _stale(answers: _Answers, earlier: pa.Table) -> Mask:
 
 def _read() -> pa.Table:
     return store.read_as(SCHEMA, path(), "a list of labelled answers")
+
+
+def compare_options(renamed: Mapping[str, str] | None = None, *, rescore: bool = False) -> CompareOptions:
+    """Return the options of a comparison.
+
+    Args:
+        renamed: Candidate of BASE → its name in HEAD; "" if it was dropped.
+        rescore: Score BASE again by the settings of HEAD.
+
+    Raises:
+        ParamsError: Section `report` or `aggregate` of params.yaml is wrong.
+    """
+    content = params.raw()
+    rows = params.section(Report, content, "report").rows_to_look_at
+    mix = params.section(Mixing, content, "aggregate").chosen_mix
+    return CompareOptions(renamed or {}, rescore, rows, stale, mix)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from tasks.monitoring.baseline_looks import BaselineLook
+from tasks.monitoring.baseline import BaselineLook
 from tasks.monitoring.floors import FloorTests
 from tasks.monitoring.store import Row
 from tasks.scores.column_facts import VALUE

@@ -1,24 +1,25 @@
-"""Assembly of the report: every file of the stage `report`, from the tables and documents of a version."""
+"""Assembly of the report: every file of the stage `report`, the tables of `dvc plots` among them."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from tasks.pipeline.files import to_json
 from tasks.pipeline.run import Price
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
-from tasks.reporting import dvc_plots
 from tasks.reporting.cards import CardGroup, card_groups
-from tasks.reporting.checks import stage_checks
 from tasks.reporting.content import ComparedVersions, Content
 from tasks.reporting.explorer import explorer, packing_of, room
-from tasks.reporting.fields import field_table
 from tasks.reporting.histograms import Distribution
 from tasks.reporting.page import render
-from tasks.reporting.provenance import provenance
+from tasks.reporting.provenance import provenance, stage_checks
 from tasks.reporting.run_summary import RunSummary, summarize
 from tasks.reporting.score_tables import MetricScores, family_title, metrics, slices
 from tasks.reporting.settings import Report
+from tasks.reporting.survey import field_table
 from tasks.reporting.trends import Series
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport
 from tasks.scores.order import primary_first
@@ -31,6 +32,7 @@ from tasks.wording.resources import resource_tables
 
 if TYPE_CHECKING:
     from tasks.ledger.entries import Usage
+
 
 Families = Mapping[str, Sequence[MetricScores]]
 
@@ -112,9 +114,9 @@ def report_files(
     packed = explorer(packing_of(summary, options.max_chars), room(page))
     return {
         "reports/index.html": render(content._replace(explorer=packed)) if packed else page,
-        "reports/plots/scores.json": to_json(dvc_plots.intervals(estimates)),
-        "reports/plots/pass_rates.json": to_json(dvc_plots.intervals(estimates, "pass_")),
-        "reports/plots/distributions.json": to_json(dvc_plots.distributions(distributions)),
+        "reports/plots/scores.json": to_json(interval_rows(estimates)),
+        "reports/plots/pass_rates.json": to_json(interval_rows(estimates, "pass_")),
+        "reports/plots/distributions.json": to_json(distribution_rows(distributions)),
     }
 
 
@@ -161,3 +163,38 @@ def _agreement(candidates: Candidates) -> dict[str, dict[str, AgreementEntry]]:
         if labelled:
             agreement[name] = dict(sorted(labelled, key=lambda item: -(item[1]["accuracy"]["value"] or 0.0)))
     return agreement
+
+
+Row = dict[str, Any]
+# Decimals of every number.
+DECIMALS = 6
+
+
+def interval_rows(estimates: pa.Table, prefix: str = "") -> list[Row]:
+    """Return one row per candidate and metric with its interval: the scores, or the pass rates with prefix `pass_`."""
+    return [
+        {"metric": row["metric"], "candidate": row["candidate"]}
+        | {name: _rounded(row[f"{prefix}{name}"]) for name in ("value", "low", "high")}
+        for row in estimates.to_pylist()
+        if row["slice"] is None and row[f"{prefix}value"] is not None
+    ]
+
+
+def _rounded(number: float | None) -> float | None:
+    """Round a number; one row with an unbounded score has a value without an interval."""
+    return None if number is None else round(number, DECIMALS)
+
+
+def distribution_rows(histograms: Sequence[Distribution]) -> list[Row]:
+    """Return one row per candidate, metric and edge of a bin: the share of scores below the edge."""
+    return [
+        {
+            "metric": scores.metric,
+            "candidate": name,
+            "score": round(float(edge), DECIMALS),
+            "share below": round(share, DECIMALS),
+        }
+        for scores in histograms
+        for name, shares in scores.shares.items()
+        for edge, share in zip(scores.edges, [0.0, *accumulate(map(float, shares))], strict=True)
+    ]

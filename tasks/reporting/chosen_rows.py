@@ -12,20 +12,21 @@ from numpy.typing import NDArray
 
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
-from tasks.reporting.explanations import explanation_columns
 from tasks.reporting.histograms import Bins, BinValues, joined
 from tasks.reporting.notable_rows import Answers
-from tasks.reporting.packed_texts import (
+from tasks.reporting.part_answers import RunColumns, RunPart, answers_of
+from tasks.reporting.row_texts import (
+    NAMED_BY,
     REFERENCES_SHOWN,
     Beginning,
     InputTexts,
     PackedExplanation,
     beginning,
+    explanation_columns,
     input_texts,
     packed_explanation,
+    row_name,
 )
-from tasks.reporting.part_answers import RunColumns, RunPart, answers_of
-from tasks.reporting.sheets import NAMED_BY, row_name
 from tasks.scores.column_facts import WEIGHT
 from tasks.scores.columns import Mask, ScoreColumn
 from tasks.scores.failures import Kinds

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tasks.reporting.cards import CardGroup
-from tasks.reporting.checks import StageChecks
 from tasks.reporting.explorer import Explorer
-from tasks.reporting.fields import FieldTable
 from tasks.reporting.histograms import Distribution
-from tasks.reporting.provenance import Provenance
+from tasks.reporting.provenance import Provenance, StageChecks
 from tasks.reporting.score_tables import MetricScores, SliceTable
+from tasks.reporting.survey import FieldTable
 from tasks.reporting.trends import Series, Trend
 from tasks.scores.metrics_report import AgreementEntry, MetricsReport
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry

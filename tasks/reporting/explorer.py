@@ -13,13 +13,11 @@ import pyarrow as pa
 from tasks.console.format import abridged, abridged_apart, visible
 from tasks.reporting.chosen_rows import ChosenRows, whole_chars
 from tasks.reporting.drawing import colour, shape
-from tasks.reporting.explanations import metric_of
 from tasks.reporting.notable_rows import Answers, Kind
-from tasks.reporting.packed_texts import PackedExplanation, packed
 from tasks.reporting.part_answers import LABEL
+from tasks.reporting.row_texts import COLUMNS, PAGE, PackedExplanation, hashed, metric_of, packed
 from tasks.reporting.run_summary import RunSummary
 from tasks.reporting.score_tables import family_title
-from tasks.reporting.sheets import COLUMNS, PAGE, hashed
 from tasks.scores.columns import Mask, ScoreColumn
 
 # Bytes of the page without the explorer's section that answers may fill up: the whole page stays below 10 MB.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.reporting.missing_scores import Reasons, most_frequent
+from tasks.reporting.survey import Reasons, most_frequent
 from tasks.scores.column_facts import ColumnFacts
 from tasks.wording.evidence import by_column
 

@@ -1,7 +1,8 @@
-"""Survey of a run, part by part: what the page counts over all answers, and the worst ids of each kind."""
+"""Survey of a run, part by part: counts over all answers, right fields, missing scores, and the worst ids of a kind."""
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -10,13 +11,131 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tasks.metrics.base import DISABLED
+from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
-from tasks.reporting.fields import FieldCounts, field_counts
 from tasks.reporting.histograms import Bins, Counts
-from tasks.reporting.missing_scores import Missing, Reasons, missing_reasons
 from tasks.reporting.notable_rows import Answers, Kind, notable_kinds
 from tasks.reporting.part_answers import RunColumns, RunPart, SplitIds, answers_of
 from tasks.reporting.worst_ids import RankedIds, WorstIds, by_hash, by_name, worst
+
+STATUS = "judge_status"
+# (Metric, candidate, reason) → rows.
+Reasons = Counter[tuple[str, str, str]]
+
+
+class MissingScores(NamedTuple):
+    """A metric without a score of some candidates; details: the column that says why, None without one."""
+
+    metric: str
+    details: str | None
+    candidates: Sequence[str]
+
+
+# Name of a table → its metrics without scores.
+Missing = Mapping[str, Sequence[MissingScores]]
+
+
+def missing_reasons(tables: Mapping[str, Parts], number: int, missing: Missing) -> Reasons:
+    """Count the reasons in one part of the tables."""
+    reasons = Reasons()
+    for name, metrics in missing.items():
+        for metric in metrics:
+            reasons.update(_reasons(tables[name], number, metric))
+    return reasons
+
+
+def most_frequent(reasons: Reasons, metric: str, candidate: str) -> str:
+    """Return the most frequent reason for a candidate's missing scores."""
+    if metric == "label":
+        return "no labels"
+    own = {reason: rows for (of, name, reason), rows in reasons.items() if (of, name) == (metric, candidate)}
+    return min(own, key=lambda reason: (-own[reason], reason), default="no rows")
+
+
+def _reasons(table: Parts, number: int, metric: MissingScores) -> Reasons:
+    status = [STATUS] if STATUS in table.schema.names else []
+    keys = ["candidate", *([metric.details] if metric.details else []), *status]
+    rows = table.part(number, keys)
+    rows = rows.filter(pc.is_in(rows["candidate"], pa.array(metric.candidates, pa.string())))
+    counted = rows.group_by(keys, use_threads=False).aggregate([([], "count_all")]).to_pylist()
+    reasons = Reasons()
+    for row in counted:
+        reason = _reason(row[metric.details] if metric.details else None, row.get(STATUS))
+        reasons[metric.metric, row["candidate"], reason] += row["count_all"]
+    return reasons
+
+
+def _reason(details: str | None, status: str | None) -> str:
+    reason = str(json.loads(details or "{}").get("unmeasured", status or "no reason given"))
+    return f"judge {reason}" if reason == DISABLED else reason
+
+
+DETAILS = "json_fields_details"
+# Fields on the page at most, those that are wrong most often.
+MOST = 50
+
+
+class FieldCount(NamedTuple):
+    """How many of the expected values of a field are right."""
+
+    right: int
+    expected: int
+
+    @property
+    def share(self) -> float:
+        """Share of right values."""
+        return self.right / self.expected
+
+
+class FieldTable(NamedTuple):
+    """Fields, such as lines[].price, those with the smallest share of right values first.
+
+    rows: field → candidate → its count; a candidate without the field in its references has none. left_out: further
+    fields.
+    """
+
+    rows: dict[str, dict[str, FieldCount]]
+    left_out: int
+
+
+class FieldCounts(NamedTuple):
+    """Right and expected values by (field, candidate)."""
+
+    right: Counter[tuple[str, str]]
+    expected: Counter[tuple[str, str]]
+
+
+def field_counts(lexical: Parts, number: int) -> FieldCounts:
+    """Count right values by field in one part of data/lexical; none if `json_fields` is not among its metrics."""
+    found = FieldCounts(Counter(), Counter())
+    if DETAILS not in lexical.schema.names:
+        return found
+    rows = lexical.part(number, ["candidate", DETAILS])
+    counted = rows.group_by(["candidate", DETAILS], use_threads=False).aggregate([([], "count_all")])
+    for row in counted.to_pylist():
+        for field, counts in json.loads(row[DETAILS] or "{}").get("fields", {}).items():
+            of_right, of_expected = counts.split(" of ")
+            found.right[field, row["candidate"]] += int(of_right) * row["count_all"]
+            found.expected[field, row["candidate"]] += int(of_expected) * row["count_all"]
+    return found
+
+
+def field_table(counted: FieldCounts, candidates: Sequence[str]) -> FieldTable | None:
+    """Arrange the counts of all parts for the page; None without any."""
+    right, expected = counted
+    fields: dict[str, dict[str, FieldCount]] = {}
+    for field, candidate in sorted(expected, key=lambda key: candidates.index(key[1])):
+        counts = FieldCount(right[field, candidate], expected[field, candidate])
+        fields.setdefault(field, {})[candidate] = counts
+    ordered = sorted(fields, key=lambda field: (_share(fields[field].values()), field))
+    return FieldTable({field: fields[field] for field in ordered[:MOST]}, len(ordered[MOST:])) if fields else None
+
+
+def _share(counts: Iterable[FieldCount]) -> float:
+    """Return the share of right values of all candidates."""
+    right, expected = zip(*counts, strict=True)
+    return float(sum(right) / sum(expected))
 
 
 class Wanted(NamedTuple):

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tasks.comparison import candidate_pairs, version_blocks
+from tasks.comparison import blocks as version_blocks
+from tasks.comparison import candidate_pairs
+from tasks.comparison.blocks import block_ranges
 from tasks.comparison.changed_rows import changed_rows, data_changed
 from tasks.comparison.compare import compare_versions
-from tasks.comparison.compared_rows import Blocks
+from tasks.comparison.gate import shared_primary
 from tasks.comparison.joint_sums import critical_value
-from tasks.comparison.pairing import Pairing, pair
-from tasks.comparison.roles import shared_primary
+from tasks.comparison.pairing import Blocks, Pairing, pair
 from tasks.comparison.stored_blocks import StoredBlocks
-from tasks.comparison.version_blocks import block_ranges
 from tasks.errors import DataError
 from tasks.metrics.catalogue import configure
 from tasks.pipeline.tables import Parts, write_part

@@ -10,10 +10,10 @@ import pytest
 from tasks.comparison import candidate_pairs
 from tasks.comparison.compared import Compared
 from tasks.comparison.differences import rows_needed, uncorrected, with_judge_error
+from tasks.comparison.gate import shared_primary
 from tasks.comparison.pairing import Pairing, pair, pair_questions
 from tasks.comparison.powered import designed as of_design
 from tasks.comparison.powered import powered
-from tasks.comparison.roles import shared_primary
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.headline import leaders

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison import version_blocks
+from tasks.comparison import blocks as version_blocks
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.wording.comparison_document import ComparisonDocument

@@ -9,7 +9,7 @@ from dvc.repo import Repo
 
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import decision, labelled_answers, seen_rows, store
-from tasks.monitoring.baseline_looks import BaselineLook
+from tasks.monitoring.baseline import BaselineLook
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tasks.scores.own import own_scores

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tasks.console.format import Text
-from tasks.reporting.explanations import DetailLines, detail_lines
+from tasks.reporting.row_texts import DetailLines, detail_lines
 from tests.reporting.made import ROWS, row, score_table, section_of, written
 from tests.test_report import Page, words_of
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from tasks.reporting.dvc_plots import intervals
+from tasks.reporting.assembly import interval_rows
 from tests.reporting.made import ROWS, inputs, written
 
 
@@ -26,7 +26,7 @@ def test_the_tables_of_the_plots(tmp_path):
 def test_a_value_without_an_interval_has_none():
     row = {"metric": "score_x", "candidate": "a", "slice": None, "value": 1.0, "low": None, "high": None}
 
-    assert intervals(pa.Table.from_pylist([row])) == [
+    assert interval_rows(pa.Table.from_pylist([row])) == [
         {"metric": "score_x", "candidate": "a", "value": 1.0, "low": None, "high": None}
     ]
 

@@ -15,10 +15,10 @@ from tasks.reporting import chosen_rows
 from tasks.reporting.explorer import explorer, pack, packing_of, room
 from tasks.reporting.page import FOLDER
 from tasks.reporting.part_answers import RunColumns
+from tasks.reporting.row_texts import row_name
 from tasks.reporting.run_summary import summary_of
 from tasks.reporting.score_tables import FAMILIES
 from tasks.reporting.settings import Report
-from tasks.reporting.sheets import row_name
 from tasks.scores.columns import score_columns
 from tests.reporting.made import ROWS, SECTION, load_table, parts_of, row, tables, with_score, written
 

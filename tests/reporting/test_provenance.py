@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.ledger.entries import Usage
 from tasks.pipeline.run import Price
-from tasks.reporting.checks import stage_checks
-from tasks.reporting.provenance import NOT_RECORDED, provenance
+from tasks.reporting.provenance import NOT_RECORDED, provenance, stage_checks
 from tasks.reporting.score_tables import MetricScores
 from tasks.scores.column_facts import ColumnFacts
 from tests.reporting.made import ROWS, inputs, section_of, validation, written

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tasks.comparison.compare import CompareOptions, compare_versions
-from tasks.comparison.several import compare_several
+from tasks.comparison.compare import CompareOptions, compare_several, compare_versions
 from tasks.errors import VersionError
 from tasks.monitoring.series import series, trend_of_versions
 from tasks.pipeline.dvc_yaml import stages

@@ -1,18 +1,18 @@
-"""The rows of two versions in blocks: consecutive parts with the same ids in both, then all other parts."""
+"""Paired rows in blocks: of two versions, consecutive parts with the same ids, then all others; of a run, its parts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from operator import or_
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tasks.comparison.compared_rows import Blocks
 from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing, Positions, distinct, pair
+from tasks.comparison.pairing import Blocks, Pairing, Positions, distinct, pair
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_rows, relabelled
 from tasks.comparison.stored_blocks import StoredBlocks
 from tasks.pipeline.tables import Parts
@@ -266,3 +266,46 @@ def _unlabelled(candidate: Candidate, rows: NDArray[np.intp]) -> Candidate:
         return replace(column, values=values, not_asked=not_asked, passed=column.facts.passes(values))
 
     return replace(candidate, columns=[*map(without, candidate.columns)])
+
+
+class _PairBlocks(Sequence[Pairing]):
+    """Two candidates of a run, paired block by block; base, head: their places among the candidates."""
+
+    def __init__(self, blocks: Sequence[list[Candidate]], base: int, head: int) -> None:
+        self._blocks, self._base, self._head = blocks, base, head
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    @overload
+    def __getitem__(self, number: int) -> Pairing: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Pairing]: ...
+    def __getitem__(self, number: int | slice) -> Pairing | Sequence[Pairing]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        candidates = self._blocks[number]
+        return pair(candidates[self._base], candidates[self._head])
+
+
+def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
+    """Pair the rows with equal ids of every two candidates, in the order of `combinations`.
+
+    Consecutive parts are a block if the rows of an id, and the draws of a question, are in one part; else all are.
+
+    Args:
+        run: Its tables.
+        folder: Where blocks are kept if there are several; it is created. None: in memory.
+    """
+    ranges = [*block_ranges(run.load.sizes)] if is_divided(run.load) else [range(len(run.load))]
+    read = (_block(run, parts) for parts in ranges)
+    blocks: Sequence[list[Candidate]] = [*read] if folder is None or len(ranges) == 1 else StoredBlocks(folder, read)
+    return [_PairBlocks(blocks, base, head) for base, head in combinations(range(len(run.names)), 2)]
+
+
+def _block(run: Side, parts: range) -> list[Candidate]:
+    """The candidates of some parts, with the places of their rows in the whole table."""
+    start = rows_before(run.load, parts.start)
+    found = distinct([*candidates_of(run, parts).values()])
+    pa.default_memory_pool().release_unused()  # what reading took, before the next block is read
+    return [replace(one, positions=one.positions + start) for one in found]

@@ -1,0 +1,171 @@
+"""Texts of rows on the page and in sheets for labels: explanations of scores, texts that are cut, and names of rows."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tasks.console.format import Text, shown
+from tasks.pipeline.files import to_json
+from tasks.pipeline.hashing import sha256
+from tasks.pipeline.tables import Parts
+from tasks.scores.column_facts import WEIGHT
+from tasks.scores.verdict_source import JUDGED_BY
+
+# Suffixes of the columns that explain a score.
+SUFFIXES = ("_details", "_reason")
+
+
+class DetailLines(NamedTuple):
+    """Details of a score, one fact per line: its names, then its value; note: says that something was cut."""
+
+    lines: list[list[str]]
+    note: str
+
+
+def explanation_columns(table: Parts) -> list[str]:
+    """Return the columns of a table that explain scores, and the one that says who judged."""
+    return [name for name in table.schema.names if name.endswith(SUFFIXES) or name == JUDGED_BY]
+
+
+def metric_of(column: str) -> str:
+    """Return the metric whose scores a column explains."""
+    for suffix in SUFFIXES:
+        column = column.removesuffix(suffix)
+    return column
+
+
+def explanation(column: str, text: str, limit: int) -> Text | DetailLines:
+    """Return what a column says about a score, at most `limit` characters of it."""
+    return detail_lines(text, limit) if column.endswith("_details") else shown(text, limit)
+
+
+def detail_lines(details: str, limit: int) -> Text | DetailLines:
+    """Return the details of a score as lines, or as a text if they are no JSON object; at most `limit` characters.
+
+    >>> detail_lines('{"threshold": 0.7, "similarities": {"Rom": 0.1}}', 99).lines
+    [['threshold', '0.7'], ['similarities', 'Rom', '0.1']]
+    """
+    facts = json.loads(details)
+    if not isinstance(facts, dict):
+        return shown(details, limit)
+    lines = [*_lines(facts)]
+    return DetailLines([*_first(lines, limit)], shown("".join(map("".join, lines)), limit).note)
+
+
+def _lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            yield from ((name, inner_name, _text(inner)) for inner_name, inner in value.items())
+        else:
+            yield name, _text(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _first(lines: Sequence[Sequence[str]], left: int) -> Iterator[list[str]]:
+    """Yield lines until so many characters are used up."""
+    for line in lines:
+        parts = []
+        for part in line:
+            parts.append(shown(part, max(0, left)).shown)
+            left -= len(part)
+        yield parts
+        if left <= 0:
+            return
+
+
+# References of an input on the page at most.
+REFERENCES_SHOWN = 10
+# A text: as it is, or cut and with a note that says so, or none.
+PackedText = str | list[str] | None
+# What is said about a score: a text, or facts with a note.
+PackedExplanation = PackedText | dict[str, Any]
+
+
+class Beginning(NamedTuple):
+    """The beginning of a text, and how many characters the whole text has."""
+
+    text: str
+    length: int
+
+
+class InputTexts(NamedTuple):
+    """The input of an id; more: how many references are not shown. weight: None without weights."""
+
+    id: Beginning | None
+    input: Beginning | None
+    references: list[Beginning | None]
+    more: int
+    slices: dict[str, str | None]
+    weight: float | None = None
+
+
+def references_shown(row: Mapping[str, Any], max_chars: int) -> tuple[list[Text], int]:
+    """Return the first references of a row of data/load, and how many more there are."""
+    references = row["references"] or []
+    first = [shown(text or "", max_chars) for text in references[:REFERENCES_SHOWN]]
+    return first, len(references) - len(first)
+
+
+def input_texts(row: Mapping[str, Any], whole: int, max_chars: int) -> InputTexts:
+    """Return the input of a row of data/load; whole: characters of a text, max_chars: of a slice's value."""
+    references = row["references"] or []
+    first = references[:REFERENCES_SHOWN]
+    return InputTexts(
+        beginning(row["id"], whole),
+        beginning(row["input"], whole),
+        [beginning(text or "", whole) for text in first],
+        len(references) - len(first),
+        {name: value and value[:max_chars] for name, value in (row.get("slices") or {}).items()},
+        row.get(WEIGHT),
+    )
+
+
+def beginning(text: str | None, limit: int) -> Beginning | None:
+    """Return at most so many first characters of a text."""
+    return None if text is None else Beginning(text[:limit], len(text))
+
+
+def packed(text: Beginning | None, limit: int) -> PackedText:
+    """Return a text as the page has it, cut after so many characters."""
+    found: PackedText = None if text is None else _packed(shown(text.text, limit, text.length))
+    return found
+
+
+def packed_explanation(column: str, text: str | None, max_chars: int) -> PackedExplanation:
+    """Return what a column says about a score; None without a text."""
+    found: PackedExplanation = None if text is None else _packed(explanation(column, text, max_chars))
+    return found
+
+
+def _packed(text: Text | DetailLines) -> Any:
+    if isinstance(text, DetailLines):
+        return {"facts": text.lines, "note": text.note}
+    return [text.shown, text.note] if text.note else text.shown
+
+
+COLUMNS = (
+    *("label", "comment", "input", "references", "response"),
+    *("id", "candidate", "label_probability", "earlier_share", "rater", "row", "sheet"),
+)
+# What the name of a row depends on.
+NAMED_BY = ("id", "candidate", "input", "references", "response")
+# How the page's rows come to be labelled, in the name of its sheet.
+PAGE = "page"
+# Hex digits of each half of a row's name.
+DIGITS = 16
+
+
+def row_name(texts: Mapping[str, Any]) -> str:
+    """Return the name of a row in a sheet: hashes of its key and of the texts that are shown.
+
+    The letter in front keeps spreadsheets from reading it as a number.
+    """
+    return f"r{hashed([texts['id'], texts['candidate']])}-{hashed([texts[name] for name in NAMED_BY[2:]])}"
+
+
+def hashed(value: object) -> str:
+    """Return the first digits of the sha256 of a value as JSON."""
+    return sha256(to_json(value)).hex()[:DIGITS]

@@ -15,7 +15,7 @@ from tasks.asking.earlier_replies import EarlierReplies
 from tasks.asking.model_calls import ModelCalls, ask_models
 from tasks.asking.plan import require_confirmed
 from tasks.asking.requests import Request
-from tasks.console.format import joined, number, points_interval, rate_interval
+from tasks.console.format import points_interval, rate_interval
 from tasks.console.terminal import say
 from tasks.dataset.preflight import loaded_parts
 from tasks.errors import DataError, ParamsError
@@ -38,7 +38,6 @@ from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.run import Price, RunJudge
 from tasks.scores.estimates import ONE_CLUSTER, is_one_cluster
 from tasks.scores.label_status import PROBABILITY
-from tasks.scores.panel_votes import FOLDS, folds
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import Estimate, PairedDifference
@@ -47,11 +46,7 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 ROWS = 300
 # With fewer labels any figure would be noise.
 FEWEST = 20
-# Labels of either kind from which on weights can be learnt, each fold from four fifths of them.
-FEWEST_OF_A_KIND = 20
 CONFIDENCE = 0.95
-# Decimals of a weight in params.yaml.
-DIGITS = 2
 
 
 class Sample(NamedTuple):
@@ -65,12 +60,6 @@ class Sample(NamedTuple):
     labels: Floats
     groups: list[str]
     designed: bool = False
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids of the rows."""
-        ids: list[str] = self.part["id"].to_pylist()
-        return ids
 
 
 class JurorFigures(NamedTuple):
@@ -90,20 +79,16 @@ class JurorFigures(NamedTuple):
     seconds: float
     failed: int
 
-
-class Weights(NamedTuple):
-    """Weights of the jurors by human labels, and what they gain.
-
-    folds: shape (FOLDS, k). gain: agreement of the weighted panel, each row by weights of other folds, less that of the
-    plain one; None if there are too few labels of a kind. supported: whether it is certainly above 0.
-    """
-
-    folds: Floats
-    gain: "PairedDifference | None"
-
     @property
-    def supported(self) -> bool:
-        return self.gain is not None and self.gain.low > 0.0
+    def role(self) -> str:
+        """What the panel gains by it, as far as the labels tell."""
+        if self.alone is not None and self.alone.low > 0.0:
+            return ": better alone than the panel"
+        if self.without is None:
+            return ""
+        if self.without.high < 0.0:
+            return ": the panel needs it"
+        return ": it harms the panel" if self.without.low > 0.0 else ": dispensable, as far as these labels tell"
 
 
 class Choice(NamedTuple):
@@ -112,7 +97,6 @@ class Choice(NamedTuple):
     jurors: list[JurorFigures]
     panel: "Estimate"
     ties: int
-    weights: Weights
 
 
 def show(rows: int = ROWS, progress: Progress = quiet) -> None:
@@ -163,14 +147,12 @@ def choice(
     """
     from tasks.statistics import Estimate, Method, mean_interval, paired_difference
     from tasks.statistics.majority import majority
-    from tasks.statistics.panel import cross_fitted_weights
 
     clusters = None if len({*sample.groups}) == len(sample.groups) else np.array(sample.groups)
-    of_rows, labels = folds(sample.ids), sample.labels
 
     def agreement(verdicts: Floats) -> Floats:
         """1 where a verdict is the label's, 1/2 for a tie, NaN without one."""
-        return 1.0 - np.abs(verdicts - labels)
+        return 1.0 - np.abs(verdicts - sample.labels)
 
     def difference(first: Floats, second: Floats) -> "PairedDifference | None":
         both = ~np.isnan(first) & ~np.isnan(second)
@@ -200,10 +182,7 @@ def choice(
         )
         for j, name in enumerate(names)
     ]
-    weights = np.round(cross_fitted_weights(votes, labels, of_rows, FOLDS), DIGITS)
-    is_taught = min(labels.sum(), (1.0 - labels).sum()) >= FEWEST_OF_A_KIND and bool(weights.any(axis=1).all())
-    gain = difference(agreement(majority(votes, weights[of_rows])), plain) if is_taught else None
-    return Choice(jurors, share(plain), int(np.count_nonzero(verdicts == 0.5)), Weights(weights, gain))  # noqa: PLR2004 (a tie)
+    return Choice(jurors, share(plain), int(np.count_nonzero(verdicts == 0.5)))  # noqa: PLR2004 (a tie)
 
 
 def lines(found: Choice, sample: Sample, down: Sequence[str] = ()) -> Iterator[str]:
@@ -226,9 +205,7 @@ def lines(found: Choice, sample: Sample, down: Sequence[str] = ()) -> Iterator[s
     yield f"  {'majority':{width}}  {_share(found.panel)}{ties}"
     yield "against the majority of all:"
     for one in found.jurors:
-        yield f"  {one.name:{width}}  alone {_points(one.alone)}; without it {_points(one.without)}"
-    yield from _dispensable(found.jurors)
-    yield from _weights(found.weights, [one.name for one in found.jurors])
+        yield f"  {one.name:{width}}  alone {_points(one.alone)}; without it {_points(one.without)}{one.role}"
 
 
 def _share(estimate: "Estimate") -> str:
@@ -239,46 +216,6 @@ def _points(difference: "PairedDifference | None") -> str:
     if difference is None:
         return "too few rows"
     return points_interval(difference.value, difference.low, difference.high)
-
-
-def _dispensable(jurors: Sequence[JurorFigures]) -> Iterator[str]:
-    """Say which judges do without the panel, and which the panel can do without."""
-    alone = [(one.name, one.alone) for one in jurors if one.alone is not None]
-    without = [(one.name, one.without) for one in jurors if one.without is not None]
-    yield from _named("better alone than the panel", [name for name, found in alone if found.low > 0.0])
-    same = [name for name, found in alone if found.low <= 0.0 <= found.high]
-    yield from _named("alone not worse than the panel, as far as these labels tell", same)
-    yield from _named("the panel is worse without one of", [name for name, found in without if found.high < 0.0])
-    yield from _named("the panel is better without one of", [name for name, found in without if found.low > 0.0])
-    dispensable = [(name, found.low) for name, found in without if found.low <= 0.0 <= found.high]
-    least = min((low for _, low in dispensable), default=0.0)
-    yield from _named(
-        "dispensable, as far as these labels tell",
-        [name for name, _ in dispensable],
-        f"; to leave one of them out loses {-100.0 * least:.1f} points at most",
-    )
-
-
-def _named(what: str, names: Sequence[str], more: str = "") -> Iterator[str]:
-    if names:
-        yield f"{what}: {joined(names)}{more}"
-
-
-def _weights(weights: Weights, names: Sequence[str]) -> Iterator[str]:
-    if weights.gain is None:
-        yield (
-            f"weights: none; they need {FEWEST_OF_A_KIND} labels or more of right and of wrong answers, and a judge "
-            "that tells them apart"
-        )
-        return
-    gain = points_interval(weights.gain.value, weights.gain.low, weights.gain.high)
-    if not weights.supported:
-        yield f"weights: none; learnt from these labels they gain {gain}, which may be chance: each has one vote"
-        return
-    mean = ", ".join(f"{name} {number(w)}" for name, w in zip(names, weights.folds.mean(axis=0), strict=True))
-    yield f"weights: {mean}; each row by labels of other rows alone, they gain {gain}. In section judge of params.yaml:"
-    listed = ", ".join(f"[{', '.join(f'{w:g}' for w in fold)}]" for fold in weights.folds.tolist())
-    yield f"  panel_weights: [{listed}]"
 
 
 def _sample(options: Judge, rows: int) -> Sample:
@@ -334,7 +271,7 @@ def _ask(
 def _votes(sample: Sample, juror: Judge, metric: JudgeMetric, ledger: Verdicts) -> NDArray[np.float64]:
     judged = [row.judged[metric.name] for row in verdicts_of(sample.part, juror, ledger)]
     votes = np.array([[one.verdicts[0] if one.verdicts else np.nan] for one in judged])
-    return votes_of(metric, juror).scored(votes, metric.column)[:, 0]
+    return votes_of(metric).scored(votes, metric.column)[:, 0]
 
 
 def _entries(sample: Sample, juror: Judge, ledger: Verdicts) -> Iterator[Entry]:

@@ -15,11 +15,10 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import Floats
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.pipeline.hashing import sha256
 from tasks.scores.panel_votes import JURORS, VOTES, Votes
 
 
-def votes_of(metric: JudgeMetric, options: Judge) -> Votes:
+def votes_of(metric: JudgeMetric) -> Votes:
     """Return what the votes on a metric mean."""
     of_label = metric.verdict.pass_above is not None and bool(metric.verdict.parts)
     numbers = range(len(metric.verdict.parts))
@@ -28,7 +27,6 @@ def votes_of(metric: JudgeMetric, options: Judge) -> Votes:
         {name: None if scores is None else [row[i] for row in scores] for i, name in enumerate(metric.columns)},
         is_majority=metric.verdict.pass_above is not None,
         is_correctness=metric.is_correctness,
-        weights=options.panel_weights if metric.is_correctness else None,
     )
 
 
@@ -36,7 +34,7 @@ def panel_facts(options: Judge) -> dict[str, Any]:
     """What the metadata of data/judge says of a panel; nothing without one."""
     if options.panel is None:
         return {}
-    meaning = {metric.name: votes_of(metric, options).to_json() for metric in options.metrics}
+    meaning = {metric.name: votes_of(metric).to_json() for metric in options.metrics}
     return {JURORS: [*options.juror_names], VOTES: meaning}
 
 
@@ -46,8 +44,8 @@ def pooled(ids: Sequence[str], by_juror: Sequence[Sequence[RowVerdicts]], option
     for metric in options.metrics:
         own = [[row.judged[metric.name] for row in rows] for rows in by_juror]
         votes = np.array([[one.verdicts[0] if one.verdicts else np.nan for one in juror] for juror in own]).T
-        meaning = votes_of(metric, options)
-        scores = meaning.scores(votes, meaning.weights_of(ids))
+        meaning = votes_of(metric)
+        scores = meaning.scores(votes)
         for place, row in enumerate(zip(*own, strict=True)):
             judged[place][metric.name] = _verdict(metric, row, scores[place], options.juror_names)
     return [RowVerdicts.of(one, options) for one in judged]
@@ -57,9 +55,8 @@ def panel_signature(options: Judge, metric: JudgeMetric) -> dict[str, object]:
     """What the signature of a metric says of a panel; nothing without one."""
     if options.panel is None:
         return {}
-    meaning = votes_of(metric, options)
-    weights = {"weights": sha256(repr(meaning.weights)).hex()[:12]} if meaning.weights else {}
-    return {"panel": len(options.panel), "vote": "majority" if meaning.is_majority else "mean", **weights}
+    meaning = votes_of(metric)
+    return {"panel": len(options.panel), "vote": "majority" if meaning.is_majority else "mean"}
 
 
 def panel_table(

@@ -15,7 +15,7 @@ from tasks.metrics.prompted import prompted
 from tasks.models.api_key import ApiKey
 from tasks.models.servers import address, server_class
 from tasks.pipeline.settings import Positive, Section, ServerName, ServerUrl, Share
-from tasks.scores.panel_votes import FOLDS, votes_column
+from tasks.scores.panel_votes import votes_column
 from tasks.scores.repeated_verdicts import verdicts_column
 
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
@@ -97,8 +97,7 @@ class Judge(Section):
     """The judge, its questions, and the rows asked about.
 
     metrics: in params.yaml metric → its options; one that is null is not asked for. Those with a module come first.
-    panel: several judges instead of one. panel_weights: of their votes on whether answers are right, in each fold of
-    the rows: shape (FOLDS, jurors).
+    panel: several judges instead of one, each with one vote.
     retest: the share of the judged rows that is asked about twice; the second verdict is no part of the score.
     preference: between the answers of two candidates; None: not asked.
     """
@@ -121,7 +120,6 @@ class Judge(Section):
     canaries: bool
     max_unmeasured: Share
     panel: tuple[Juror, ...] | None = None
-    panel_weights: tuple[tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...], ...] | None = None
     retest: Annotated[float, Field(ge=0, le=1)] = 0.0
     preference: Preferences | None = None
 
@@ -175,8 +173,6 @@ class Judge(Section):
     @model_validator(mode="after")
     def _check_panel(self) -> Self:
         if self.panel is None:
-            if self.panel_weights is not None:
-                raise ValueError("panel_weights without a panel whose votes they weigh")
             return self
         if len(self.panel) < FEWEST_JURORS:
             raise ValueError(
@@ -201,25 +197,7 @@ class Judge(Section):
                 f"in the panel, judges {first + 1} and {twice[0] + 1} are the same: model {asked[first][2]} of one "
                 "server, with equal seed and temperature; their verdicts would be one verdict counted twice"
             )
-        self._check_weights(len(self.panel))
         return self
-
-    def _check_weights(self, jurors: int) -> None:
-        weights = self.panel_weights
-        if weights is None:
-            return
-        if len(weights) != FOLDS or any(len(fold) != jurors for fold in weights):
-            raise ValueError(
-                f"panel_weights must be {FOLDS} lists, one for each fold of the rows, of {jurors} weights, one for "
-                "each judge of the panel, as python -m tasks judge --choose prints them"
-            )
-        if not all(any(fold) for fold in weights):
-            raise ValueError("panel_weights has a list of zeros, which leaves no judge")
-        if not any(metric.is_correctness for metric in self.metrics):
-            listed = " and ".join(declaring(FAMILY, "is_correctness"))
-            raise ValueError(
-                f"panel_weights are for {listed} only, as human labels teach them, and it is not asked for"
-            )
 
     @property
     def jurors(self) -> tuple["Judge", ...]:
@@ -229,8 +207,7 @@ class Judge(Section):
     @cached_property
     def _panel(self) -> tuple["Judge", ...]:
         shared = {name: getattr(self, name) for name in type(self).model_fields}
-        alone = {"panel": None, "panel_weights": None}
-        own = (alone | juror.own(self.base_url) for juror in self.panel or ())
+        own = ({"panel": None} | juror.own(self.base_url) for juror in self.panel or ())
         return tuple(OneOfPanel.model_construct(**shared | one, section_seed=self.seed) for one in own)
 
     @property

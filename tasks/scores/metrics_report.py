@@ -406,13 +406,9 @@ class PanelMetricEntry(TypedDict):
 
 
 class PanelEntry(TypedDict):
-    """A panel of judges. weights: metric → the mean weight of each juror, where params give some; else each has a vote.
-
-    candidates: candidate → metric → its votes.
-    """
+    """A panel of judges. candidates: candidate → metric → its votes."""
 
     jurors: list[str]
-    weights: dict[str, list[float]]
     candidates: dict[str, dict[str, PanelMetricEntry]]
 
 

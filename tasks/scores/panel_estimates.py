@@ -28,13 +28,11 @@ class Panel:
     """The votes of a panel.
 
     jurors: their names. meaning: metric → what its votes mean. votes: metric → shape (n, k), NaN without a vote.
-    weights: metric → of each vote, shape (n, k); None: equal.
     """
 
     jurors: Sequence[str]
     meaning: Mapping[str, Votes]
     votes: Mapping[str, Floats]
-    weights: Mapping[str, Floats | None]
 
     @classmethod
     def of(cls, judge: Parts) -> Self | None:
@@ -43,23 +41,16 @@ class Panel:
         if not facts.get(JURORS):
             return None
         meaning = stated_votes(facts)
-        rows = judge.whole(["id", *map(votes_column, meaning)])
-        count, ids = len(facts[JURORS]), rows["id"].to_pylist()
+        rows, count = judge.whole([*map(votes_column, meaning)]), len(facts[JURORS])
         return cls(
             facts[JURORS],
             meaning,
             {name: vote_table(rows[votes_column(name)], count) for name in meaning},
-            {name: one.weights_of(ids) for name, one in meaning.items()},
         )
 
     def metric_of(self, column: str) -> str | None:
         """Return the metric whose votes a score column is made from."""
         return next((name for name, one in self.meaning.items() if column in one.columns), None)
-
-    def of_rows(self, metric: str, rows: Any) -> tuple[Floats, Floats | None]:
-        """Return the votes of some rows, and their weights."""
-        weights = self.weights[metric]
-        return self.votes[metric][rows], None if weights is None else weights[rows]
 
 
 class Stated(TypedDict):
@@ -112,17 +103,14 @@ def _widened(row: Row, panel: Panel, metric: str, candidate: Candidate, confiden
     if (name := row.get("slice")) is not None:
         coded = candidate.slices[name]
         chosen &= coded.codes == coded.values.index(row["slice_value"])
-    votes, weights = panel.of_rows(metric, candidate.positions[chosen])
+    votes = panel.votes[metric][candidate.positions[chosen]]
     voted = np.asarray((~np.isnan(votes)).any(axis=0))
     if voted.sum() < 2:  # noqa: PLR2004 (no spread)
         return {"method": row["method"].with_notes(ONE_JUROR)}
     meaning, groups = panel.meaning[metric], None if candidate.groups is None else candidate.groups[chosen]
     scores = meaning.scored(votes[:, voted], column.name)
     is_majority = meaning.is_majority and column.name == next(iter(meaning.columns))
-    if is_majority:
-        adds = majority_contributions(scores, None if weights is None else weights[:, voted])
-    else:
-        adds = mean_contributions(scores)
+    adds = majority_contributions(scores) if is_majority else mean_contributions(scores)
     bounds = (row["lower_bound"], row["upper_bound"])
     own = _with(
         Estimate(row["value"], row["low"], row["high"], row["n"], row["method"]), adds, groups, bounds, confidence
@@ -159,23 +147,19 @@ def entry(panel: Panel, rows: Sequence[Row], candidates: Sequence[Candidate], co
     for candidate in candidates:
         for metric, meaning in panel.meaning.items():
             column = _column(candidate, next(iter(meaning.columns)))
-            votes, weights = panel.of_rows(metric, candidate.positions)
+            votes = panel.votes[metric][candidate.positions]
             if np.isnan(votes).all():
                 continue
             row = alone[candidate.name, column.name]
             found.setdefault(candidate.name, {})[metric] = {
-                **_agreement_of_jurors(meaning, column, votes, weights, candidate.groups, confidence),
+                **_agreement_of_jurors(meaning, column, votes, candidate.groups, confidence),
                 "low_of_rows": row["low"],
                 "high_of_rows": row["high"],
                 "jurors": [
                     _juror(meaning, column, votes[:, j], votes, candidate, confidence) for j in range(votes.shape[1])
                 ],
             }
-    weighted = [name for name, one in panel.meaning.items() if one.weights is not None]
-    mean_weights = {
-        name: np.asarray(panel.meaning[name].weights, np.float64).mean(axis=0).tolist() for name in weighted
-    }
-    return {"jurors": [*panel.jurors], "weights": mean_weights, "candidates": found}
+    return {"jurors": [*panel.jurors], "candidates": found}
 
 
 class _Agreement(TypedDict):
@@ -189,7 +173,7 @@ class _Agreement(TypedDict):
 
 
 def _agreement_of_jurors(
-    meaning: Votes, column: ScoreColumn, votes: Floats, weights: Floats | None, groups: Any, confidence: float
+    meaning: Votes, column: ScoreColumn, votes: Floats, groups: Any, confidence: float
 ) -> _Agreement:
     """How far jurors agree on rows with two votes or more: on the vote itself, or on whether its number passes."""
     from tasks.statistics import mean_interval
@@ -197,7 +181,7 @@ def _agreement_of_jurors(
 
     several = (~np.isnan(votes)).sum(axis=1) > 1
     said = votes[several]
-    scores = meaning.scores(said, None if weights is None else weights[several])[:, 0]
+    scores = meaning.scores(said)[:, 0]
     differ = np.nanmax(said, axis=1) != np.nanmin(said, axis=1) if len(said) else np.zeros(0, np.bool_)
     found: _Agreement = {
         "n": len(said),

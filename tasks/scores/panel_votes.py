@@ -1,17 +1,13 @@
-"""Votes of a panel of judges in data/judge: their columns, the folds of the rows, and what the votes of a row give."""
+"""Votes of a panel of judges in data/judge: their columns, and what the votes of a row give."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats
-from tasks.pipeline.hashing import sha256
 
-# Folds of the rows: the weights of a row's votes are learnt from labels of other folds.
-FOLDS = 5
 # Keys of the metadata of data/judge: the names of the jurors in the order of votes; metric → what its votes mean.
 JURORS, VOTES = "jurors", "votes"
 
@@ -19,15 +15,6 @@ JURORS, VOTES = "jurors", "votes"
 def votes_column(metric: str) -> str:
     """Return the column of data/judge with the vote of each juror, null where it has none."""
     return f"{metric}_votes"
-
-
-def folds(ids: Iterable[str]) -> NDArray[np.intp]:
-    """Return the fold of each row by a hash of its id, so that it stays when rows are added; shape (n,).
-
-    >>> folds(["q1", "q2", "q3"]).tolist()
-    [3, 4, 1]
-    """
-    return np.array([int.from_bytes(sha256(f"panel:{row}")[:8]) % FOLDS for row in ids], np.intp)
 
 
 @dataclass(frozen=True)
@@ -39,13 +26,11 @@ class Votes:
             itself is the score.
         is_majority: Whether the first column is the majority of its votes, else the mean. Further columns are means.
         is_correctness: Whether it says, as a human label does, if an answer is right.
-        weights: Of the jurors in each fold, shape (FOLDS, jurors); None: equal.
     """
 
     columns: Mapping[str, Sequence[float] | None]
     is_majority: bool
     is_correctness: bool
-    weights: Sequence[Sequence[float]] | None = None
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Self:
@@ -54,8 +39,7 @@ class Votes:
 
     def to_json(self) -> dict[str, Any]:
         """The meaning as the table's metadata has it."""
-        weights = None if self.weights is None else [[*fold] for fold in self.weights]
-        return {**vars(self), "columns": dict(self.columns), "weights": weights}
+        return {**vars(self), "columns": dict(self.columns)}
 
     def scored(self, votes: Floats, column: str) -> Floats:
         """Return the votes as scores of a column, shape (n, k); NaN without a vote."""
@@ -65,17 +49,13 @@ class Votes:
         known = ~np.isnan(votes)
         return np.where(known, np.asarray(scores)[np.where(known, votes, 0.0).astype(np.intp)], np.nan)
 
-    def weights_of(self, ids: Iterable[str]) -> Floats | None:
-        """Return the weight of each vote on these rows, shape (n, k); None: equal."""
-        return None if self.weights is None else np.asarray(self.weights, np.float64)[folds(ids)]
-
-    def scores(self, votes: Floats, weights: Floats | None) -> Floats:
+    def scores(self, votes: Floats) -> Floats:
         """Return the scores of rows by their votes, shape (n, columns); NaN without any vote."""
         from tasks.statistics.majority import majority
 
         found = [_mean(self.scored(votes, column)) for column in self.columns]
         if self.is_majority:
-            found[0] = majority(self.scored(votes, next(iter(self.columns))), weights)
+            found[0] = majority(self.scored(votes, next(iter(self.columns))))
         return np.column_stack(found)
 
 

@@ -1,4 +1,4 @@
-"""Votes of several jurors on the same rows: intervals over rows and jurors, and weights learnt from labels."""
+"""Votes of several jurors on the same rows: intervals over rows and jurors."""
 
 from dataclasses import replace
 from math import hypot, sqrt
@@ -7,18 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from tasks.statistics.arrays import BoolArray, Bounds, FloatArray, check_confidence
+from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
 from tasks.statistics.clusters import Labels, numbered
 from tasks.statistics.estimate import Estimate, within
-from tasks.statistics.majority import ROUNDING, side_of, vote_weights
-
-# Rows without any association of juror and label that are added before weights are learnt.
-_PRIOR_ROWS = 2.0
-# Half the logarithm of the odds ratio of a juror who is right in 99.9 % of the rows of either label.
-_LARGEST_WEIGHT = 6.9
+from tasks.statistics.majority import ROUNDING, side_of
 
 
-def majority_contributions(votes: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
+def majority_contributions(votes: npt.ArrayLike) -> FloatArray:
     """Return what each vote adds to the verdict of its row against the vote of another juror, shape (n, k).
 
     A vote counts where it decides: by how much the verdict differs between its being 1 and 0, times the vote less the
@@ -26,14 +21,13 @@ def majority_contributions(votes: npt.ArrayLike, weights: npt.ArrayLike | None =
 
     Args:
         votes: As of `majority`.
-        weights: As of `majority`.
     """
     table = np.asarray(votes, dtype=np.float64)
-    own, known = vote_weights(table, weights), ~np.isnan(table)
-    total, cast = own.sum(axis=1)[:, None], np.where(known, table, 0.0) * own
+    known = ~np.isnan(table)
+    total, cast = known.sum(axis=1).astype(np.float64)[:, None], np.where(known, table, 0.0)
     others = cast.sum(axis=1)[:, None] - cast
-    decides = np.where(known, side_of(others + own, total) - side_of(others, total), 0.0)
-    usual = float((decides * np.where(known, table, 0.0)).sum()) / max(float(decides.sum()), ROUNDING)
+    decides = np.where(known, side_of(others + known, total) - side_of(others, total), 0.0)
+    usual = float((decides * cast).sum()) / max(float(decides.sum()), ROUNDING)
     return np.asarray(decides * np.where(known, table - usual, 0.0))
 
 
@@ -131,57 +125,3 @@ def with_jurors(
     )
     method = estimate.method
     return within(estimate.value, limits, bounds, estimate.n, replace(method, kind=f"{method.kind}+jurors"))
-
-
-def odds_weights(votes: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
-    """Return the weight of each juror's vote by its errors on labelled rows: half the logarithm of its odds ratio.
-
-    They are the weights of naive Bayes with known labels, with equal evidence for either verdict and without the share
-    of right rows: a juror who says the same of all rows has weight 0, however many rows that is right of. One worse
-    than chance has weight 0.
-
-    Args:
-        votes: Shape (n, k), 1 or 0, NaN for a missing vote.
-        labels: Shape (n,), 1 or 0.
-
-    Returns:
-        Shape (k,), 0 or more.
-
-    Source: Dawid & Skene 1979, with known classes; Nitzan & Paroush 1982.
-
-    >>> rows = np.repeat([1.0, 0.0], 500)
-    >>> often = np.where(np.arange(1000) % 10 == 0, 1 - rows, rows)  # right in 9 of 10: log(9) = 2.2
-    >>> odds_weights(np.column_stack([often, np.ones(1000)]), rows).round(1).tolist()
-    [2.2, 0.0]
-    """
-    table, right = np.asarray(votes, dtype=np.float64), np.asarray(labels, dtype=np.float64) > 0.5  # noqa: PLR2004
-    return np.array([_odds_weight(column, right) for column in table.T])
-
-
-def cross_fitted_weights(
-    votes: npt.ArrayLike, labels: npt.ArrayLike, folds: npt.NDArray[np.intp], count: int
-) -> FloatArray:
-    """Return the weights for the rows of each fold, learnt from the labels of all other folds; shape (count, k).
-
-    Args:
-        votes: Shape (n, k), as of `odds_weights`.
-        labels: Shape (n,), 1 or 0.
-        folds: Fold of each row, from 0 to count - 1, shape (n,).
-        count: Number of folds.
-    """
-    table, right = np.asarray(votes, dtype=np.float64), np.asarray(labels, dtype=np.float64)
-    return np.stack([odds_weights(table[folds != fold], right[folds != fold]) for fold in range(count)])
-
-
-def _odds_weight(votes: FloatArray, right: BoolArray) -> float:
-    known = ~np.isnan(votes)
-    n = float(known.sum())
-    if n == 0.0:
-        return 0.0
-    said = votes[known] > 0.5  # noqa: PLR2004
-    good = right[known]
-    counts = np.array([[np.count_nonzero((said == s) & (good == g)) for g in (True, False)] for s in (True, False)])
-    rows, columns = (counts.sum(axis=axis) + 0.5 for axis in (1, 0))
-    prior = _PRIOR_ROWS * np.outer(rows / rows.sum(), columns / columns.sum())
-    (a, b), (c, d) = np.log(counts + prior)
-    return float(np.clip((a + d - b - c) / 2.0, 0.0, _LARGEST_WEIGHT))

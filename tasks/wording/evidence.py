@@ -110,10 +110,8 @@ def panel(document: MetricsReport) -> list[str]:
     if found is None or metric is None:
         return []
     votes = _votes(document, metric)
-    weights = found["weights"].get(metric)
     names = joined(found["jurors"])
-    each = f"by weights learnt from labels, on average {listed([number(w) for w in weights])}" if weights else "equally"
-    lines = [f"{capitalized(metric)} by a panel of {len(found['jurors'])}: {names}; their votes count {each}."]
+    lines = [f"{capitalized(metric)} by a panel of {len(found['jurors'])}: {names}; their votes count equally."]
     split = {
         name: ", ".join([rate(one["not_unanimous"]), *([counted(one["ties"], "tie")] if one["ties"] else [])])
         for name, one in votes.items()

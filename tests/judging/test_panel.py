@@ -1,10 +1,8 @@
 """A panel: judges of known behaviour on loopback, each asked for itself, and one verdict from their votes."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +20,9 @@ from tasks.judging.plan import PanelPlan, Plan
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.run import Price
-from tasks.pipeline.tables import Parts, about
+from tasks.pipeline.tables import about
 from tasks.runner import run
 from tasks.scores.metrics_report import METRICS
-from tasks.scores.panel_votes import FOLDS, folds
 from tasks.scores.verdict_source import VerdictSource
 from tests.judge_server import KNOWN, Answer, JudgeServer, completion, problem, question, serving, verdict
 from tests.small_project import edit, write
@@ -217,19 +214,6 @@ def test_a_failed_reply_is_a_missing_vote_and_no_vote_is_no_verdict(servers: lis
     assert column(some, "meaning_match_votes") == [[1.0, 1.0, 1.0], [1.0, None, None]]
 
 
-def test_weights_decide_by_the_fold_of_the_row(servers: list[JudgeServer], tmp_path: Path) -> None:
-    script(servers, STRICT, LENIENT, LENIENT)
-    ids = [f"q{number}" for number in range(12)]
-    heavy = int(folds(ids)[0])
-    weights = [[3.0, 1.0, 1.0] if fold == heavy else [1.0, 1.0, 1.0] for fold in range(FOLDS)]
-
-    parts = rows(tmp_path / "rows", [(row, f"London {row}") for row in ids])
-    table = judged(parts, panel(*servers, panel_weights=weights), tmp_path / "store")
-
-    assert column(table, "meaning_match") == [0.0 if fold == heavy else 1.0 for fold in folds(ids)]
-    assert "|vote:majority|weights:" in about(table.schema)["columns"]["meaning_match"]["signature"]
-
-
 def test_a_panel_shares_one_budget(servers: list[JudgeServer], tmp_path: Path) -> None:
     limits = {"max_calls": 6, "max_tokens": None, "max_cost": None}
     how = HOW.model_copy(update={"budget": HOW.budget.model_copy(update=limits), "concurrency": 1})
@@ -304,24 +288,6 @@ def test_the_plan_lists_each_judge_with_its_price() -> None:
             {"panel": [{"model": "a"}, {"model": "b"}], "provider": "cascade"},
             "judge.panel: a panel is asked by provider openai only, not by cascade",
         ),
-        ({"panel_weights": [[1.0, 2.0]]}, "judge.panel_weights: panel_weights without a panel"),
-        (
-            {"panel": [{"model": "a"}, {"model": "b"}], "panel_weights": [[1.0, 2.0]]},
-            "panel_weights must be 5 lists, one for each fold of the rows, of 2 weights",
-        ),
-        (
-            {"panel": [{"model": "a"}, {"model": "b"}], "panel_weights": [[0.0, 0.0]] * 5},
-            "panel_weights has a list of zeros, which leaves no judge",
-        ),
-        (
-            {
-                "panel": [{"model": "a"}, {"model": "b"}],
-                "panel_weights": [[1, 2]] * 5,
-                "meaning_match": None,
-                "similarity_judge": {},
-            },
-            "panel_weights are for meaning_match only",
-        ),
     ],
 )
 def test_a_wrong_panel_is_refused_at_start(options: dict[str, Any], message: str) -> None:
@@ -351,13 +317,6 @@ def test_jurors_have_what_the_section_says_but_no_key_at_another_address() -> No
     assert options.juror_names == ("a, temp 0", "b", "judge", "a, temp 0.5")
     assert options.jurors[0].server_key == ("compatible", "named")
     assert options.jurors[1].server_key == ("compatible", "127.0.0.1:8/v1")
-
-
-def test_the_fold_of_a_row_follows_from_its_id() -> None:
-    counts = np.bincount(folds(f"row {number}" for number in range(2000)), minlength=FOLDS)
-
-    assert len(counts) == FOLDS
-    assert counts.min() > 330
 
 
 def errs(often: dict[bool, float], name: str) -> Behaviour:
@@ -434,30 +393,26 @@ def sample_of(labels: Any) -> Sample:
     return Sample(pa.table({"id": ids}), labels, ids)
 
 
-def test_one_good_judge_among_poor_ones_is_needed_and_gets_the_weight() -> None:
+def test_one_good_judge_among_poor_ones_is_better_alone() -> None:
     votes, labels = votes_and_labels(400, [0.08, 0.35, 0.4])
 
     found = choice(votes, sample_of(labels), ["good", "poor", "poorer"])
 
     assert [round(one.accuracy.value, 1) for one in found.jurors] == [0.9, 0.6, 0.6]
-    assert found.weights.supported
-    assert found.weights.folds.mean(axis=0) == pytest.approx([2.4, 0.6, 0.4], abs=0.5)
     said = [*lines(found, sample_of(labels))]
     assert said[0].startswith("judge: agreement with 400 human labels (2")
-    assert "better alone than the panel: good" in said
-    assert "the panel is worse without one of: good, poor and poorer" in said
-    assert re.fullmatch(r"  panel_weights: \[(\[[\d., ]+\](, )?){5}\]", said[-1])
+    assert said[-3].endswith(": better alone than the panel")
+    assert [line.endswith(": the panel needs it") for line in said[-2:]] == [True, True]
 
 
-def test_equal_judges_get_no_weights_and_a_copy_does_harm() -> None:
+def test_a_copy_of_a_judge_does_harm() -> None:
     votes, labels = votes_and_labels(300, [0.1, 0.1, 0.1])
     votes = np.column_stack([votes, votes[:, 2]])
 
     said = [*lines(choice(votes, sample_of(labels), ["a", "b", "c", "copy"]), sample_of(labels), ["b"])]
 
-    assert any(line.startswith("weights: none; learnt from these labels they gain ") for line in said)
-    assert "the panel is worse without one of: a and b" in said
-    assert "the panel is better without one of: c and copy" in said
+    roles = [line.rpartition(": ")[2] for line in said[-4:]]
+    assert roles == ["the panel needs it", "the panel needs it", "it harms the panel", "it harms the panel"]
 
 
 def test_what_labels_of_a_design_or_of_one_group_do_not_tell_is_said() -> None:
@@ -477,22 +432,20 @@ def test_a_judge_without_influence_is_dispensable() -> None:
 
     said = [*lines(choice(votes, sample_of(labels), [*"abcde"]), sample_of(labels))]
 
-    [line] = [line for line in said if line.startswith("dispensable, as far as these labels tell: e; to leave one of")]
-    assert line.endswith(" points at most")
+    assert said[-1].endswith(": dispensable, as far as these labels tell")
 
 
-def test_labels_of_one_kind_teach_no_weights() -> None:
+def test_two_judges_who_always_disagree_tie() -> None:
     votes = np.tile([1.0, 0.0], (50, 1))
 
     found = choice(votes, sample_of(np.ones(50)), ["a", "b"])
 
     assert found.ties == 50
     assert found.panel.value == 0.5
-    assert "weights: none; they need 20 labels" in "\n".join(lines(found, sample_of(np.ones(50))))
 
 
 @pytest.mark.exhaustive
-def test_choosing_asks_what_the_ledger_lacks_and_its_weights_recover_the_error_rates(
+def test_choosing_asks_what_the_ledger_lacks(
     servers: list[JudgeServer], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(project, labelled_rows(240))
@@ -511,22 +464,7 @@ def test_choosing_asks_what_the_ledger_lacks_and_its_weights_recover_the_error_r
     assert [len(one.calls) for one in servers] == [240 + len(canaries())] * 3
     assert "judge: agreement with 240 human labels (160 right, 80 wrong), 95% intervals" in said
     assert "$0.11 per 1,000 rows" in said
-    assert "better alone than the panel: m0" in said
-    [line] = re.findall(r"panel_weights: (\[.*\])", said)
-    weights = np.array(json.loads(line))
-    assert weights.shape == (FOLDS, 3)
-    rates = [GOOD, POOR, POORER]
-    known = [log((1 - one[True]) * (1 - one[False]) / (one[True] * one[False])) / 2 for one in rates]
-    assert weights.mean(axis=0) == pytest.approx(known, abs=0.7)
-
-    edit(lambda content: content["judge"].update({"panel_weights": weights.tolist()}))
-    for stage in ("load", "normalize", "judge"):
-        run(stage)
-    table = Parts(Path("data/judge")).whole()
-    assert [len(one.calls) for one in servers] == [240 + len(canaries())] * 3
-    right = [number % 3 > 0 for number in range(240)]
-    passed = [result == "pass" for result in column(table, "meaning_match_result")]
-    assert np.mean(np.equal(passed, right)) > 0.9
+    assert ": better alone than the panel" in said
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_the_judges_of_a_panel_stand_beside_each_other_and_who_is_missing_comes_
         "alpha": {"value": 0.5, "low": 0.4, "high": 0.6},
         "jurors": [vote_entry(0.9), vote_entry(None, missing=200), vote_entry(0.7, missing=50)],
     }
-    found = {"jurors": ["m0", "m1", "m2"], "weights": {}, "candidates": {"aurora": {"meaning_match": votes}}}
+    found = {"jurors": ["m0", "m1", "m2"], "candidates": {"aurora": {"meaning_match": votes}}}
     lost = [
         "m1 of the panel gave no vote: the other judges decided alone.",
         "50 of 200 votes of m2 are missing: the other judges decided alone.",
@@ -228,5 +228,3 @@ def test_the_judges_of_a_panel_stand_beside_each_other_and_who_is_missing_comes_
     assert panel(measured) == told
     mixed = measured | {"weighting": {"option": "aggregate.mix", "column": "topic"}}
     assert panel(mixed) == [*told, "Intervals of numbers by aggregate.mix are over rows alone, not over judges."]
-    weighted = measured | {"panel": found | {"weights": {"meaning_match": [2.5, 0.0, 1.0]}}}
-    assert panel(weighted)[0].endswith("; their votes count by weights learnt from labels, on average 2.50, 0, 1.00.")

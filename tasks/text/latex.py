@@ -27,18 +27,14 @@ def formulas(text: str) -> list[str]:
     return [next(filter(None, match.groups())) for match in _FORMULA.finditer(text)]
 
 
-def plain(text: str, *, braces: bool = False) -> str:
+def plain(text: str) -> str:
     r"""Return a text without LaTeX's markup: $, \left, \right, \text{…}, spaces; with / for \frac, × for \times.
-
-    braces: keep those that group, as in 2^{x + 1}, and \frac.
 
     >>> plain(r"$\left(2,\dfrac{1}{2}\right)$ is $1{,}000\,\text{km}$ or $50\%$")
     '(2,1/2) is 1,000 km or 50%'
     """
     for pattern, replacement in _REPLACED:
         text = pattern.sub(replacement, text)
-    if braces:
-        return _WRAPPERS.sub("", text)
     return _BRACES.sub(r"\1", _WRAPPERS.sub("", _with_slashes(text)))
 
 

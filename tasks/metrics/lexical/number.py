@@ -15,12 +15,12 @@ from tasks.metrics.base import Floats, MeanMetric, best_reference
 from tasks.metrics.pairs import Pairs
 from tasks.text import latex
 from tasks.text.algebra import Algebra
-from tasks.text.expressions import Tree, expression
-from tasks.text.lone_numbers import is_alone, is_short, without_name
+from tasks.text.expressions import expression, is_alone, is_short, without_name
 from tasks.text.numbers import Reading, Tolerance, Tuple, Value, close, values
 
 Which = Literal["last", "only", "boxed", "boxed_or_last"]
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+UNDECIDED = "expressions not read, or not compared in time"
 _HINT = "; symbolic: true compares expressions"
 Factor = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
@@ -42,9 +42,9 @@ class Number(MeanMetric):
     units: units of one quantity with their factors, {km: 1000, m: 1, million: 1e6}; other units are ignored.
     dates: 2025-04-03, 3 April 2025 (English) and 3/4/2025 are dates, in that order of day and month.
     latex: LaTeX's markup is removed, and its fractions are read.
-    symbolic: expressions such as 2x + 1 are compared by sympy (extra `symbolic`), in a process of its own. The whole
-    text is the expression, or what its last box or formula holds.
-    time_limit: seconds for one comparison by sympy; one that takes longer is not shown to be equal.
+    symbolic: expressions such as 2x + 1 are compared by math-verify (extra `symbolic`), in a process of its own. The
+    whole text is the expression, or what its last box or formula holds.
+    time_limit: seconds for one comparison of expressions; one that takes longer is not shown to be equal.
     """
 
     default_threshold: ClassVar[float | None] = None
@@ -67,13 +67,14 @@ class Number(MeanMetric):
     time_limit: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 5.0
 
     @model_validator(mode="after")
-    def _check_sympy(self) -> Self:
-        if self.symbolic and find_spec("sympy") is None:
-            raise ValueError("symbolic: true needs sympy: pip install 'goldmeter[symbolic]'")
+    def _check_installed(self) -> Self:
+        if self.symbolic and find_spec("math_verify") is None:
+            raise ValueError("symbolic: true needs math-verify: pip install 'goldmeter[symbolic]'")
         return self
 
     def applies(self, pairs: Pairs) -> NDArray[np.bool_]:
-        stated = [self._expected(text).problem is None for text in pairs.reference_texts]
+        with self._algebra:
+            stated = [self._is_stated(self._expected(text)) for text in pairs.reference_texts]
         return pairs.unreferenced | (np.bincount(pairs.rows, stated, len(pairs)) > 0)
 
     def pair_scores(self, pairs: Pairs) -> Floats:
@@ -90,22 +91,25 @@ class Number(MeanMetric):
 
     def signature_fields(self) -> dict[str, object]:
         units = self.units and "+".join(f"{name}={factor:g}" for name, factor in self.units.items())
-        symbolic = {} if self.symbolic else {"symbolic": None, "time_limit": None}
+        symbolic = {"symbolic": "math-verify"} if self.symbolic else {"symbolic": None, "time_limit": None}
         return {**super().signature_fields(), "units": units, **symbolic, "refs": "best"}
 
+    def _is_stated(self, expected: "_Answer") -> bool:
+        return expected.problem is None and (expected.expression is None or self._algebra.reads(expected.expression))
+
     def _same(self, response: str, reference: str) -> bool | None:
-        """Return whether both state the same; None if sympy could not tell in time."""
+        """Return whether both state the same; None if an expression can't be read, or not be compared in time."""
         answered, expected = self._answered(response), self._expected(reference)
-        if answered.problem or expected.problem:
+        if not self._is_stated(expected) or answered.problem:  # in this order, so that `applies` finds it known
             return False
         if answered.value is not None and expected.value is not None:
             return close(answered.value, expected.value, self._tolerance)
-        return self._algebra.equal(answered.tree, expected.tree)
+        return self._algebra.equal(answered.latex, expected.latex)
 
     def _note(self, response: str, reference: str) -> str:
         answered, expected = self._answered(response), self._expected(reference)
         note = {"note": answered.problem} if answered.problem else {"found": answered.text}
-        undecided = {"note": "not decided by sympy"} if self._same(response, reference) is None else {}
+        undecided = {"note": UNDECIDED} if self._same(response, reference) is None else {}
         return json.dumps({**note, **undecided, "expected": expected.text}, ensure_ascii=False)
 
     def _answered(self, text: str) -> "_Answer":
@@ -136,16 +140,16 @@ class _Answer(NamedTuple):
     value: Value | None
     text: str | None = None
     problem: str | None = None
-    expression: Tree | None = None
+    expression: str | None = None
 
     @property
-    def tree(self) -> Tree:
+    def latex(self) -> str:
         """The expression, or the number as one."""
         if self.expression is not None:
             return self.expression
         if isinstance(self.value, Tuple):
-            return ["tuple", self.value.brackets, *(["number", str(number)] for number in self.value.numbers)]
-        return ["number", str(self.value)]
+            return ", ".join(map(str, self.value.numbers)).join(self.value.brackets)
+        return str(self.value)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -188,5 +192,5 @@ def _expression(text: str, reading: Reading, *, is_latex: bool) -> _Answer | Non
     found = values(plain, reading)
     if len(found) == 1 and not plain[: found[0].start].strip("( ") and not plain[found[0].stop :].strip(" ).%"):
         return None
-    tree = expression(text)
-    return None if tree is None else _Answer(None, text, expression=tree)
+    written = expression(text)
+    return None if written is None else _Answer(None, text, expression=written)

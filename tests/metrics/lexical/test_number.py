@@ -1,4 +1,5 @@
 import json
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -7,8 +8,10 @@ from hypothesis import strategies as st
 
 from tasks.errors import ParamsError
 from tasks.metrics.catalogue import configure
-from tasks.metrics.lexical.number import Number
+from tasks.metrics.lexical.number import UNDECIDED, Number
 from tasks.metrics.pairs import Pairs
+
+math_verify = pytest.mark.skipif(find_spec("math_verify") is None, reason="extra symbolic is not installed")
 
 
 def scores(responses, references, **options):
@@ -137,6 +140,7 @@ def test_the_details_of_an_expression_say_what_compares_it():
     }
 
 
+@math_verify
 @pytest.mark.parametrize(("response", "reference"), [(r"x \le 5", "5"), ("x=2 or x=3", "x=3")])
 def test_symbolic_takes_no_number_out_of_what_it_cannot_read(response, reference):
     assert score(response, reference, profile="math", symbolic=True) == 0.0
@@ -150,6 +154,7 @@ def test_hostile_boxes_are_read_in_time(text):
     assert score(rf"\boxed{{{text}}}", "7", profile="math") == 0.0
 
 
+@math_verify
 @pytest.mark.parametrize(
     ("response", "reference", "expected"),
     [
@@ -168,15 +173,21 @@ def test_symbolic_equality(response, reference, expected):
     assert score(response, reference, profile="math", symbolic=True) == expected
 
 
-def test_expressions_that_sympy_cannot_compare_in_time_are_wrong_and_say_so():
+@math_verify
+def test_a_reference_that_cannot_be_read_is_not_asked():
+    assert np.isnan(score("x", "x +", symbolic=True))
+
+
+@math_verify
+def test_expressions_that_are_not_compared_in_time_are_wrong_and_say_so():
     hard = r"\sin(\sin(\sin(x^{999}+y)))^{999}/(x+1)^{77}"
     options = {"profile": "math", "symbolic": True, "time_limit": 0.2}
 
     assert score(hard, r"\cos(\cos(x+y)^{99})^{999}", **options) == 0.0
-    assert details(hard, [r"\cos(\cos(x+y)^{99})^{999}"], **options)["note"] == "not decided by sympy"
+    assert details(hard, [r"\cos(\cos(x+y)^{99})^{999}"], **options)["note"] == UNDECIDED
 
 
-def test_symbolic_without_sympy_says_what_to_install(monkeypatch):
+def test_symbolic_without_math_verify_says_what_to_install(monkeypatch):
     monkeypatch.setattr("tasks.metrics.lexical.number.find_spec", lambda _: None)
 
     with pytest.raises(ParamsError, match=r"pip install 'goldmeter\[symbolic\]'"):
@@ -192,13 +203,15 @@ def test_the_details_state_both_numbers_or_the_problem():
     assert details("1", ["42"], which="boxed") == {"note": "no box", "expected": "42"}
 
 
-def test_the_signature_says_how_the_number_was_made():
+def test_the_signature_says_how_the_number_was_made(monkeypatch):
+    monkeypatch.setattr("tasks.metrics.lexical.number.find_spec", lambda _: True)
     metric = Number(units={"km": 1000, "m": 1}, which="only")
 
     assert metric.signature() == (
         "number|which:only|relative_tolerance:0|absolute_tolerance:0|decimal:.|thousands:yes|scientific:yes|"
         "fractions:yes|percent:hundredth|units:km=1000+m=1|latex:no|refs:best|v:1"
     )
+    assert "|latex:no|symbolic:math-verify|time_limit:5|refs:best|v:1" in Number(symbolic=True).signature()
 
 
 @pytest.mark.parametrize(

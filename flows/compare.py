@@ -16,10 +16,10 @@ from rich.console import Console
 
 from flows import run_names
 from flows.system import run_logs, server
-from tasks.comparison import logs, render_several
+from tasks.comparison import logs
 from tasks.comparison.compare import compare_several, compare_versions
 from tasks.comparison.gate import Gate
-from tasks.comparison.render import to_markdown, to_terminal
+from tasks.comparison.render import several_to_markdown, several_to_terminal, to_markdown, to_terminal
 from tasks.console.arguments import Parser
 from tasks.console.markdown import escaped
 from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_markup
@@ -85,7 +85,7 @@ def compare(
         if renamed:
             raise ComparisonError("renamed: of two versions, not of more")
         several = compare_more([base, head, *more], against, rescore=rescore)
-        document, as_markdown = from_first_to_last(several), render_several.to_markdown(several)
+        document, as_markdown = from_first_to_last(several), several_to_markdown(several)
     else:
         document = compare_by_params(base, head, renamed=renamed, rescore=rescore)
         as_markdown = to_markdown(document)
@@ -246,8 +246,8 @@ def _document(state: State[Any]) -> ComparisonDocument:
 def _compare_more(chosen: argparse.Namespace) -> int:
     names = [chosen.base, chosen.head, *chosen.more]
     document = compare_more(names, chosen.against or "first", rescore=chosen.rescore, page=chosen.html)
-    as_table = partial(render_several.to_terminal, document)
-    _write(chosen, document, render_several.to_markdown(document), as_table)
+    as_table = partial(several_to_terminal, document)
+    _write(chosen, document, several_to_markdown(document), as_table)
     return comparison_lines.outcome(from_first_to_last(document)).status
 
 

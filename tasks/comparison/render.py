@@ -1,4 +1,4 @@
-"""A comparison for a terminal, and as Markdown for a pull request."""
+"""A comparison of two versions or of several for a terminal, and as Markdown for a pull request."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -10,8 +10,10 @@ from rich.table import Table
 from tasks.console import markdown
 from tasks.console.markdown import escaped, escaped_in_html
 from tasks.console.terminal import plain, width_of
-from tasks.wording import comparison_lines
+from tasks.wording import comparison_lines, several_lines
 from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
+from tasks.wording.several_document import SeveralVersions, from_first_to_last
+from tasks.wording.several_lines import VersionRow
 from tasks.wording.verdicts import Decision, Verdict
 
 COLOURS = {Decision.SHIP: "green", Decision.DO_NOT_SHIP: "red", Decision.UNDECIDED: "yellow"}
@@ -28,6 +30,8 @@ CAPTION = (
     "would decide; finds: the smallest difference that 4 of 5 such runs show; measures without a role stop no release"
 )
 CUT_IN_MARKDOWN = 200
+# Columns of numbers in a table of several versions.
+RIGHT = {1, 2, 3}
 
 
 def to_terminal(document: ComparisonDocument, console: Console) -> None:
@@ -189,3 +193,46 @@ def _markdown_changed_rows(pair: PairEntry) -> Iterator[str]:
     rows = (comparison_lines.changed_row_cells(row, CUT_IN_MARKDOWN) for row in pair["flips"]["worst"])
     yield from markdown.table(comparison_lines.CHANGED_ROW_COLUMNS, rows)
     yield "\n</details>\n"
+
+
+def several_to_terminal(document: SeveralVersions, console: Console) -> None:
+    """Print the decision on the last version, then each version of each candidate."""
+    sentence, *reasons = several_lines.lead(document)
+    style = COLOURS[from_first_to_last(document)["decision"]["verdict"]]
+    console.print(plain(sentence), style=f"bold {style}", highlight=False)
+    for reason in reasons:
+        console.print(plain(f"· {reason}"), highlight=False)
+    for candidate, versions in several_lines.rows(document).items():
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        for place, head in enumerate(several_lines.heads(document)):
+            table.add_column(head, justify="right" if place in RIGHT else "left", overflow="fold")
+        for row in versions:
+            table.add_row(*map(plain, several_lines.cells(document, row)), style=_version_style(row))
+        console.print()
+        console.print(plain(candidate), style="bold")
+        console.print(table)
+    console.print()
+    for note in (*several_lines.notes(document), several_lines.more(document)):
+        console.print(plain(f"· {note}"), highlight=False)
+
+
+def several_to_markdown(document: SeveralVersions) -> str:
+    """The versions as Markdown, then the comparison of the first with the last one in full."""
+    return "\n".join(_several_markdown(document)) + "\n\n" + to_markdown(from_first_to_last(document))
+
+
+def _several_markdown(document: SeveralVersions) -> Iterator[str]:
+    yield f"### goldmeter: {escaped(' → '.join(one['name'] for one in document['versions']))}"
+    sentence, *reasons = several_lines.lead(document)
+    yield f"**{escaped(sentence)}**\n"
+    yield from (f"- {escaped(reason)}" for reason in reasons)
+    for candidate, versions in several_lines.rows(document).items():
+        yield f"\n#### {escaped(candidate)}\n"
+        yield from markdown.table(
+            several_lines.heads(document), (several_lines.cells(document, row) for row in versions)
+        )
+    yield from (f"\n{note}" for note in several_lines.notes(document))
+
+
+def _version_style(row: VersionRow) -> str:
+    return STYLES.get(row.entry["verdict"], "") if row.entry else ""

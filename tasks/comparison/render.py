@@ -10,7 +10,7 @@ from rich.table import Table
 from tasks.console import markdown
 from tasks.console.markdown import escaped, escaped_in_html
 from tasks.console.terminal import plain, width_of
-from tasks.wording import comparison_lines, several_lines
+from tasks.wording import comparison_lines, notes, several_lines
 from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
 from tasks.wording.several_document import SeveralVersions, from_first_to_last
 from tasks.wording.several_lines import VersionRow
@@ -48,11 +48,11 @@ def to_terminal(document: ComparisonDocument, console: Console) -> None:
             console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
         elif pair["measures"]:
             console.print("", *_measures(pair, console), "", sep="\n")
-        for note in [*comparison_lines.notes(pair), comparison_lines.changed_rows_line(pair)]:
+        for note in [*notes.notes(pair), comparison_lines.changed_rows_line(pair)]:
             console.print(plain(f"· {note}"), highlight=False)
         if worst := pair["flips"]["worst"]:
             console.print(*_changed_rows(worst[:CHANGED_ROWS_ON_TERMINAL], console), sep="\n")
-    for note in comparison_lines.candidates_notes(document):
+    for note in notes.candidates_notes(document):
         console.print(plain(f"· {note}"), highlight=False)
 
 
@@ -154,9 +154,9 @@ def _markdown(document: ComparisonDocument) -> Iterator[str]:
             yield from markdown.table(comparison_lines.CROSSED_COLUMNS, crossed)
             yield ""
         yield from _markdown_table(pair)
-        yield from (f"- {escaped(note)}" for note in comparison_lines.notes(pair))
+        yield from (f"- {escaped(note)}" for note in notes.notes(pair))
         yield from _markdown_changed_rows(pair)
-    yield from (f"- {escaped(note)}" for note in comparison_lines.candidates_notes(document))
+    yield from (f"- {escaped(note)}" for note in notes.candidates_notes(document))
 
 
 def _markdown_table(pair: PairEntry) -> Iterator[str]:

@@ -30,7 +30,7 @@ from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
 from tasks.scores.failure_kinds import KINDS
 from tasks.scores.targets import TargetVerdict
-from tasks.wording import comparison_lines, several_lines
+from tasks.wording import comparison_lines, notes, several_lines
 from tasks.wording.evidence import by_column
 from tasks.wording.preference import strength
 from tasks.wording.verdicts import RELATIONS, Decision, Verdict
@@ -111,6 +111,7 @@ def _environment(max_chars: int) -> "Environment":
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
     environment.globals |= {
         "say": comparison_lines,
+        "noted": notes,
         "relations": RELATIONS,
         "tell": several_lines,
         "points_interval": points_interval,

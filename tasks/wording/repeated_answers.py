@@ -6,8 +6,8 @@ from typing import NamedTuple
 from tasks.console.format import counted, rate_interval
 from tasks.scores.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
 from tasks.scores.primary import VERDICT
-from tasks.wording.comparison_lines import number_of_draws
 from tasks.wording.conclusion import NAMED, UNKNOWN
+from tasks.wording.notes import number_of_draws
 from tasks.wording.release import source
 
 

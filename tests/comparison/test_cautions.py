@@ -18,7 +18,7 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.estimates import ONE_CLUSTER
 from tasks.statistics import Method, sidak
-from tasks.wording import comparison_lines
+from tasks.wording import notes
 from tests.comparison.sample import Row, answers, gate_on
 from tests.comparison.test_document import compared, measures
 from tests.wording.test_release import measure
@@ -41,7 +41,7 @@ def by_method(**methods: Method) -> Any:
 
 def noted(pair: Any, *texts: str) -> list[str]:
     """The notes that hold all of these texts."""
-    return [note for note in comparison_lines.notes(pair) if all(text in note for text in texts)]
+    return [note for note in notes.notes(pair) if all(text in note for text in texts)]
 
 
 # intervals
@@ -67,8 +67,8 @@ def test_a_difference_without_an_interval_is_told_so() -> None:
 def test_a_method_without_a_caution_is_not_noted() -> None:
     cautious, sure = by_method(f1=Method("tango", ("4 clusters: below 10",))), by_method(f1=Method("tango"))
 
-    assert len(list(comparison_lines.notes(cautious))) == 1
-    assert list(comparison_lines.notes(sure)) == []
+    assert len(list(notes.notes(cautious))) == 1
+    assert list(notes.notes(sure)) == []
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])

@@ -13,7 +13,7 @@ from tasks.comparison.compare import DEFAULTS, CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError
 from tasks.scores.estimates import rounded
-from tasks.wording import comparison_lines
+from tasks.wording import comparison_lines, notes
 from tests.comparison.sample import (
     COST,
     GATE,
@@ -182,7 +182,7 @@ def test_a_metric_made_otherwise_is_refused_and_its_fields_are_named(tmp_path: P
     [refused] = pair["refused"]
     assert refused["reason"] == "measured differently: order was 4, is 2"
     assert comparison_lines.outcome(found).status == 2
-    assert any("--rescore" in note for note in comparison_lines.notes(pair))
+    assert any("--rescore" in note for note in notes.notes(pair))
 
 
 def test_another_threshold_is_another_pass_rate_and_the_same_value(tmp_path: Path) -> None:

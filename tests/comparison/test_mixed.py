@@ -9,7 +9,7 @@ from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.scores.mix import Mix, Mixing
 from tasks.wording.comparison_document import ComparisonDocument
-from tasks.wording.comparison_lines import notes
+from tasks.wording.notes import notes
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import answers, gate_on, version
 

@@ -10,7 +10,7 @@ from tasks.comparison.compare import CompareOptions
 from tasks.comparison.compared import Compared
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.version_scores import pairings, scores_of
-from tasks.wording import comparison_lines
+from tasks.wording import comparison_lines, notes
 from tests.comparison.sample import COST, LATENCY, Row, answers, gate, gate_on, row, version
 from tests.comparison.test_document import compared, measures, verdicts
 
@@ -145,7 +145,7 @@ def test_new_answers_that_nobody_labelled_yet_stop_no_release_unless_the_gate_na
 
     reason, blocks = refused(default)["label"]
     assert not blocks
-    assert any(note.startswith(f"label not compared: {reason}") for note in comparison_lines.notes(default["pairs"][0]))
+    assert any(note.startswith(f"label not compared: {reason}") for note in notes.notes(default["pairs"][0]))
     assert (default["blocked"], status(default)) == (False, 0)
     assert refused(named)["label"][1]
     assert (named["blocked"], status(named)) == (True, 2)
@@ -173,7 +173,7 @@ def test_a_candidate_that_is_gone_stops_a_release_unless_it_was_dropped_on_purpo
 
     assert (gone["blocked"], status(gone)) == (True, 2)
     assert gone["candidates"]["only_base"] == ["borealis"]
-    assert any("borealis" in note for note in comparison_lines.candidates_notes(gone))
+    assert any("borealis" in note for note in notes.candidates_notes(gone))
     assert (dropped["blocked"], status(dropped)) == (added["blocked"], status(added)) == (False, 0)
     assert [(pair["base"], pair["head"]) for pair in dropped["pairs"]] == [("aurora", "aurora")]
 

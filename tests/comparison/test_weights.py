@@ -9,7 +9,7 @@ from tasks.comparison import blocks as version_blocks
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.wording.comparison_document import ComparisonDocument
-from tasks.wording.comparison_lines import notes
+from tasks.wording.notes import notes
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import answers, gate_on, version
 

@@ -8,7 +8,21 @@ import pytest
 
 PROSE = frozenset(
     {
-        *("reason", "reasons", "sentence", "sentences", "refusal", "note", "verdict", "advice", "by", "why", "says"),
+        *(
+            "method",
+            "methods",
+            "reason",
+            "reasons",
+            "sentence",
+            "sentences",
+            "refusal",
+            "note",
+            "verdict",
+            "advice",
+            "by",
+            "why",
+            "says",
+        ),
         *("cautions", "warning", "warnings"),
     }
 )
@@ -47,6 +61,7 @@ def reads(source: str) -> Iterator[str]:
 @pytest.mark.parametrize(
     "source",
     [
+        'measure["difference"]["method"].startswith("designed")',
         'headline["by"].startswith("human labels and ")',
         '(entry.get("note") or "").split("; ")',
         '"measured differently" in refused["reason"]',

@@ -7,7 +7,7 @@ import pytest
 from tasks.comparison.gate import decision
 from tasks.console.format import cut, listed
 from tasks.scores.primary import Primary
-from tasks.wording import comparison_lines
+from tasks.wording import comparison_lines, notes
 from tasks.wording.comparison_document import JudgeError
 from tasks.wording.comparison_lines import GateOutcome
 from tests.comparison.sample import gate
@@ -156,7 +156,7 @@ def test_only_a_pair_with_measures_is_unchanged() -> None:
 
 
 def test_nothing_to_note_is_noted_by_nothing() -> None:
-    assert list(comparison_lines.notes(pair({"f1": measure()}))) == []
+    assert list(notes.notes(pair({"f1": measure()}))) == []
 
 
 def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
@@ -165,7 +165,7 @@ def test_what_was_refused_is_noted_and_how_to_help_it() -> None:
         {"measure": "gleu", "reason": "only there after", "blocks": False},
     ]
 
-    assert list(comparison_lines.notes(pair({}, refused=refused))) == [
+    assert list(notes.notes(pair({}, refused=refused))) == [
         "f1 not compared: measured differently: tok was 13a, is char; the gate asks for it",
         "gleu not compared: only there after",
         "--rescore scores BASE again by HEAD's settings, where that needs no model",
@@ -182,7 +182,7 @@ def test_measures_that_failed_on_as_many_rows_are_noted_together() -> None:
         "gleu": measure(unmeasured=failed | {"failed_base": 1}),
     }
 
-    assert list(comparison_lines.notes(pair(measures))) == [
+    assert list(notes.notes(pair(measures))) == [
         "rows that could not be measured, before 0, after 2; with them f1, bleu −10.0 to 0.0; ms",
         "rows that could not be measured, before 1, after 2; with them gleu −10.0 to 0.0",
     ]
@@ -192,7 +192,7 @@ def test_other_rows_are_noted_when_they_move_the_mean() -> None:
     moved = {"base": 0.5, "head": 0.7, "shared": 0.05, "composition": 0.15}
     undefined = {"base": None, "head": 0.7, "shared": None, "composition": None}
 
-    assert list(comparison_lines.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
+    assert list(notes.notes(pair({"f1": measure(split=moved), "bleu.value": measure(split=undefined)}))) == [
         "over all rows of either side, not only shared ones: f1 +20.0 (+15.0 by other rows)"
     ]
 
@@ -206,7 +206,7 @@ def test_notable_slices_are_noted_as_exploratory() -> None:
     ]
 
     assert "exploratory: f1 where topic = law: −20.0 points [−30.0, −10.0], 40 rows" in list(
-        comparison_lines.notes(pair({"f1": measure()}, slices=slices))
+        notes.notes(pair({"f1": measure()}, slices=slices))
     )
 
 
@@ -215,7 +215,7 @@ def test_slices_of_measures_that_decide_nothing_are_only_counted() -> None:
     part = {"slice": "topic", "value": "law", "measure": "bleu", "n": 40, "difference": difference, "notable": True}
     found = pair({"f1": measure(), "bleu": measure(role="secondary")}, slices=[part | {"q_value": 0.01}])
 
-    assert list(comparison_lines.notes(found)) == ["exploratory: 1 more slice stands out (--json)"]
+    assert list(notes.notes(found)) == ["exploratory: 1 more slice stands out (--json)"]
 
 
 def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
@@ -226,7 +226,7 @@ def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
         for i in range(8)
     ]
 
-    told = list(comparison_lines.notes(pair({}, slices=slices)))
+    told = list(notes.notes(pair({}, slices=slices)))
 
     assert [note.partition("= ")[2][:2] for note in told[:5]] == ["t7", "t6", "t5", "t4", "t3"]
     assert told[5:] == ["exploratory: 3 more slices stand out (--json)"]
@@ -235,7 +235,7 @@ def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
 def test_candidates_of_one_side_are_noted() -> None:
     found = document("better", candidates={"only_base": ["x", "y"], "only_head": ["z"]})
 
-    assert list(comparison_lines.candidates_notes(found)) == [
+    assert list(notes.candidates_notes(found)) == [
         "only before, not compared: x, y (--map OLD=NEW pairs renamed ones, --map OLD= says that one was dropped)",
         "only after, not compared: z (--map OLD=NEW pairs renamed ones)",
     ]
@@ -324,5 +324,5 @@ def test_a_table_that_says_what_failed_rows_could_change_has_no_note_of_it() -> 
     left = NOTHING_LEFT | {"failed_base": 2, "worst": -0.1, "best": 0.1}
     found = pair({"f1": measure(unmeasured=left)})
 
-    assert "could not be measured" in " ".join(comparison_lines.notes(found))
-    assert "could not be measured" not in " ".join(comparison_lines.notes(found, bounds=False))
+    assert "could not be measured" in " ".join(notes.notes(found))
+    assert "could not be measured" not in " ".join(notes.notes(found, bounds=False))

@@ -128,14 +128,15 @@ def bottom_axis(ticks: Sequence[Tick], width: float, y: float, margins: tuple[fl
     """
     drawn = [element("line", x1=0, x2=width, y1=y, y2=y, stroke=LINE)]
     drawn += [element("line", x1=x, x2=x, y1=y, y2=y + TICK, stroke=LINE) for x, _ in ticks]
-    taken: list[float] = []
+    labels: dict[float, str] = {}
     for x, label in [*ticks[:1], *ticks[:0:-1][:1], *ticks[1:-1]]:
         long = LETTER * size * len(label)
         middle = min(max(x, long / 2 - margins[0]), width + margins[1] - long / 2)
-        if all(abs(middle - other) >= long + SEPARATION for other in taken):
-            drawn.append(text(label, middle, y + TICK + size, size, text_anchor="middle"))
-            taken.append(middle)
-    return element("g", *drawn, class_="axis-x")
+        needed = {other: (long + LETTER * size * len(said)) / 2 + SEPARATION for other, said in labels.items()}
+        if all(abs(middle - other) >= room for other, room in needed.items()):
+            labels[middle] = label
+    texts = (text(labels[x], x, y + TICK + size, size, text_anchor="middle") for x in sorted(labels))
+    return element("g", *drawn, *texts, class_="axis-x")
 
 
 def left_axis(ticks: Sequence[Tick], height: float, size: float = FONT, grid: float | None = None) -> str:

@@ -34,7 +34,7 @@ from tasks.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, 
 from tasks.errors import BATCHES_AT_WORK, GoldmeterError
 from tasks.judging.preflight import require_key
 from tasks.monitoring import labelled_answers
-from tasks.pipeline import params
+from tasks.pipeline import params, stage_server
 from tasks.pipeline.cluster import DASHBOARD
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.dvc_yaml import stages
@@ -241,7 +241,7 @@ def _repro(
 
     dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
-    environment = processes.environment() | dict(added)
+    environment = processes.environment() | {stage_server.RUN: str(os.getpid())} | dict(added)
     if retry_failed:
         command, environment = [*command, "--force"], environment | {RETRY_FAILED: "1"}
     return processes.run(command, environment, timeout, log_line, given_up=interrupted, grace=grace), errors

@@ -10,6 +10,7 @@ from pathlib import Path
 from tasks.console.arguments import Parser
 from tasks.console.terminal import console, exit_status, is_terminal, say
 from tasks.exports import command_line
+from tasks.pipeline import stage_server
 
 # The stage after which the summary is printed, if the stage was started by hand.
 LAST_STAGE = "report"
@@ -202,4 +203,5 @@ def _collect(chosen: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = stage_server.delegate(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]) if status is None else status)

@@ -5,7 +5,10 @@ from contextlib import suppress
 from tasks.errors import GoldmeterError
 from tasks.metrics.catalogue import configure, names
 from tasks.metrics.pairs import Pairs
+from tasks.text.normalization import normalize
 
 for _name in names("lexical"):
     with suppress(GoldmeterError):  # the stage reports the error if it uses the metric
         configure("lexical", _name, {}).stats(Pairs.of(["a warm-up."], ["a warm-up."]))
+
+normalize("a warm-up.")  # finds the characters that it deletes

@@ -561,3 +561,19 @@ def test_the_folder_of_a_local_model_must_be_named_for_dvc(copy):
         section(model=str(copy))
 
     assert open_encoder(section(model=str(copy), folder=str(copy))).identity == LocalEncoder().identity
+
+
+@pytest.mark.parametrize("long", ["truncate", "mean_of_windows"])
+def test_the_bundled_model_has_the_bits_of_sentence_transformers(long):
+    texts = ["", "Paris", "Oslo is the capital of Norway.", "東京 é", "a word " * 300, "one " * 254]
+    direct, other = LocalEncoder(long=long), LocalEncoder(long=long)
+    other._encode_batch = lambda batch: other._network.encode(batch, show_progress_bar=False)
+
+    assert direct.encode(texts).tobytes() == other.encode(texts).tobytes()
+
+
+def test_the_bundled_model_needs_no_sentence_transformers():
+    code = "from tasks.models.embedding.local import LocalEncoder; LocalEncoder().encode(['a']); import sys"
+    code += "; print({'sentence_transformers', 'transformers', 'sklearn'} & set(sys.modules))"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

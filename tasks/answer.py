@@ -12,13 +12,11 @@ import pyarrow.compute as pc
 
 from tasks.answering.calls import missing_calls, plan_of
 from tasks.answering.rows import SCHEMA, question_parts, table_of
-from tasks.answering.settings import Params
 from tasks.answering.systems import STAGE as NAME
-from tasks.answering.systems import System
+from tasks.answering.systems import Params, System
 from tasks.answering.template import check_prompt
 from tasks.asking.budget import used_up
-from tasks.asking.environment import retries_failed, spent_file
-from tasks.asking.model_calls import ask_models
+from tasks.asking.model_calls import ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed
 from tasks.console.terminal import say
 from tasks.ledger.verdicts import Verdicts

@@ -13,16 +13,14 @@ import pyarrow.compute as pc
 
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.budget import used_up
-from tasks.asking.earlier_replies import EarlierReplies
-from tasks.asking.environment import retries_failed, spent_file
-from tasks.asking.model_calls import ModelCalls, ask_models
+from tasks.asking.model_calls import ModelCalls, ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed
+from tasks.asking.replies import EarlierReplies
 from tasks.asking.requests import Request
 from tasks.console.terminal import say
 from tasks.errors import ServerError
 from tasks.judging import canaries
-from tasks.judging.cascade import Division, cascade_table, is_decided
-from tasks.judging.offline_rows import estimates, offline_table
+from tasks.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
 from tasks.judging.other_names import hash_of
 from tasks.judging.own_metrics import check_prompts
 from tasks.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
@@ -38,10 +36,18 @@ from tasks.judging.preference import (
     preference_table,
     require_candidates,
 )
-from tasks.judging.problems import asked_and_failed, problems_of, read_columns
 from tasks.judging.rows import entries_of, missing, table_of
 from tasks.judging.settings import Judge
-from tasks.judging.statuses import ANSWERED, BY_DESIGN, FAILED, STATUSES, Mask
+from tasks.judging.statuses import (
+    ANSWERED,
+    BY_DESIGN,
+    FAILED,
+    STATUSES,
+    Mask,
+    asked_and_failed,
+    problems_of,
+    read_columns,
+)
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE

@@ -1,19 +1,25 @@
-"""The calls to candidates with a model that are missing, and their plan."""
+"""The calls that answers take: those of the next run, and what they will cost."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import pyarrow as pa
 
-from tasks.answering.rows import request_blocks
+from tasks.answering.rows import question_parts, request_blocks
 from tasks.answering.systems import STAGE, System
 from tasks.asking.batch_dispatch import waiting
-from tasks.asking.earlier_replies import EarlierReplies
-from tasks.asking.missing import unanswered
 from tasks.asking.model_calls import ModelCalls
 from tasks.asking.plan import CallPlan
+from tasks.asking.replies import EarlierReplies, unanswered
 from tasks.asking.requests import Request
+from tasks.console.terminal import say
+from tasks.errors import ModelError
+from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
+from tasks.pipeline import params
+from tasks.pipeline.dvc_yaml import LEDGER, stages
 from tasks.pipeline.run import RunJudge
 
 
@@ -78,3 +84,45 @@ def missing_calls(
 def plan_of(calls: Sequence[ModelCalls], systems: Sequence[System]) -> AnswerPlan:
     """Return the plan of the missing calls to these systems."""
     return AnswerPlan({system.name: one.plan for system, one in zip(systems, calls, strict=True)})
+
+
+def plan_next_run(*, retry_failed: bool = False) -> AnswerPlan:
+    """Plan the next run from the user's records. Raises as the stage load."""
+    systems = _systems()
+    if not systems:
+        return AnswerPlan({})
+    options = params.for_stage(STAGE)
+    with Verdicts(root() / STAGE) as ledger:
+        ledger.take_in(Path(LEDGER, STAGE))
+        run, parts = params.run_params().judge, partial(question_parts, options)
+        calls = missing_calls(parts, systems, ledger, run, retry_failed=retry_failed)
+    return plan_of(calls, systems)
+
+
+def show() -> None:
+    """Print the plan of the next run."""
+    params.check()
+    plan = plan_next_run()
+    if not plan.systems:
+        say(f"{STAGE}: no call: no candidate has a model")
+        return
+    say("\n".join(plan.lines) or f"{STAGE}: no call: the ledger has every answer")
+    for name, variable in plan.keys.items():
+        say(f"set the environment variable {variable} to the key (dataset.candidates.{name}.api_key_env)")
+
+
+def require_keys(*, retry_failed: bool) -> None:
+    """Raise ModelError if calls are missing and a key is not set."""
+    if not any(system.api_key.is_unset for system in _systems()):
+        return
+    plan = plan_next_run(retry_failed=retry_failed)
+    for name, variable in plan.keys.items():
+        raise ModelError(
+            "\n".join(plan.lines)
+            + f"\nset the environment variable {variable} (dataset.candidates.{name}.api_key_env) to the key"
+        )
+
+
+def _systems() -> list[System]:
+    """The candidates that are asked; none in a project without the stage."""
+    return System.of(params.for_stage(STAGE).dataset) if STAGE in stages() else []

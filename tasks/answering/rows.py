@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from tasks.answering.settings import Params
-from tasks.answering.systems import System
+from tasks.answering.systems import Params, System
 from tasks.asking.replies import replies
 from tasks.asking.requests import Request
 from tasks.dataset.answers import opened

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 from tasks.asking.requests import Request
-from tasks.dataset.settings import AskedCandidate, Dataset
+from tasks.dataset.settings import AskedCandidate, Dataset, Load
 from tasks.ledger.entries import canonical
 from tasks.metrics.prompt_template import prompt_text, render, slices_of
 from tasks.metrics.verdict_types import Criterion
@@ -14,6 +14,25 @@ from tasks.models.api_key import ApiKey
 from tasks.models.chat.client import CUT_OFF, REFUSAL
 from tasks.models.servers import address, server_class
 from tasks.pipeline.hashing import sha256
+from tasks.pipeline.settings import Section, Share
+
+
+class Answer(Section):
+    """The answers of candidates with a model.
+
+    max_unmeasured: the run stops if a larger share of the questions has no answer.
+    """
+
+    max_unmeasured: Share
+
+
+class Params(Section):
+    """The sections of params.yaml that the stage reads."""
+
+    dataset: Dataset
+    load: Load
+    answer: Answer
+
 
 STAGE = "answer"
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -61,7 +80,7 @@ class AnswerQuestion:
 
 @dataclass(frozen=True)
 class System:
-    """A candidate that is asked; see `asking.model.AskedModel`."""
+    """A candidate that is asked; see `asking.requests.AskedModel`."""
 
     name: str
     options: AskedCandidate

@@ -11,14 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tasks.asking.batch_draft import Draft
-from tasks.asking.batch_results import Results
+from tasks.asking.batch_files import Draft, Results
 from tasks.asking.batch_states import AskedByBatch, BatchState, BatchStates
 from tasks.asking.budget import Budget, ExpectedTokens
-from tasks.asking.model import AskedModel
-from tasks.asking.reply_entries import Asked, entry_of, parsed
-from tasks.asking.requests import Request
-from tasks.asking.signals import noted_signals
+from tasks.asking.dispatch import noted_signals
+from tasks.asking.replies import Asked, entry_of, parsed
+from tasks.asking.requests import AskedModel, Request
 from tasks.console.terminal import say
 from tasks.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
 from tasks.ledger.entries import Entry

@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from tasks.asking.model import Question
-from tasks.asking.requests import nonce_of
+from tasks.asking.requests import Question, nonce_of
 from tasks.errors import LedgerError
 from tasks.ledger.sqlite_file import unusable
 from tasks.metrics.verdict_types import Criterion
@@ -24,7 +23,7 @@ SUFFIX = ".json"
 
 @dataclass(frozen=True)
 class AskedByBatch:
-    """What the state of a batch keeps of one of its requests; see `reply_entries.Asked`."""
+    """What the state of a batch keeps of one of its requests; see `replies.Asked`."""
 
     key: str
     question: Question

@@ -1,23 +1,65 @@
-"""Sends many requests to a model at once, and adds every reply to the ledger as it comes."""
+"""Sends many requests to a model at once, and adds every reply to the ledger as it comes, also after a signal."""
 
+import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
+from threading import current_thread, main_thread
 from typing import NamedTuple
 
 from tasks.asking.budget import Budget
-from tasks.asking.model import Parsed
-from tasks.asking.reply_entries import attempt_seed, entry_of, parsed
-from tasks.asking.requests import Request
-from tasks.asking.signals import end_by, noted_signals
+from tasks.asking.replies import attempt_seed, entry_of, parsed
+from tasks.asking.requests import Parsed, Request
 from tasks.console.terminal import say
 from tasks.errors import ModelError, ServerError
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Reply
 from tasks.pipeline.run import RunJudge
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def noted_signals(*, end_by_second: bool = False) -> Iterator[list[int]]:
+    """Yield the list of SIGINT and SIGTERM received so far, instead of being interrupted by them.
+
+    Python handles signals in the main thread; in another one, nothing changes.
+
+    Args:
+        end_by_second: A second signal ends this process at once.
+
+    Raises:
+        KeyboardInterrupt: At the end, if there was one.
+    """
+    received: list[int] = []
+    is_main = current_thread() is main_thread()
+    handlers = {number: signal.getsignal(number) for number in SIGNALS if is_main}
+    handled = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
+
+    def note(number: int, _: object) -> None:
+        if received and end_by_second:
+            end_by(number)
+        received.append(number)
+
+    for number in handled:
+        signal.signal(number, note)
+    try:
+        yield received
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+    if received:
+        raise KeyboardInterrupt
+
+
+def end_by(number: int) -> None:
+    """End this process by a signal, whatever its threads are waiting for."""
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+
 
 TOO_MANY_REQUESTS = "HTTP 429"
 # Calls that fail one after the other before a server counts as down; more where more calls are made at once.

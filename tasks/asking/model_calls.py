@@ -1,5 +1,6 @@
 """Asks several models one after the other, or a single one, by calls or by batches."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,10 +9,9 @@ from pathlib import Path
 from tasks.asking.batch_dispatch import Batches, Calls, require_none_waiting
 from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch
-from tasks.asking.earlier_replies import EarlierReplies
-from tasks.asking.model import AskedModel
 from tasks.asking.plan import CallPlan
-from tasks.asking.requests import Request
+from tasks.asking.replies import EarlierReplies
+from tasks.asking.requests import AskedModel, Request
 from tasks.console.terminal import say
 from tasks.errors import BatchesAtWorkError, ServerError
 from tasks.ledger.entries import Entry
@@ -21,6 +21,21 @@ from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.concurrency import ConcurrencyLimit
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.run import RunJudge
+
+# Environment variable: if set, requests whose reply in the ledger is not usable are asked again.
+RETRY_FAILED = "GOLDMETER_RETRY_FAILED"
+# Environment variable: file in which the attempts of a run keep what they have used of the budget.
+SPENT = "GOLDMETER_SPENT"
+
+
+def retries_failed() -> bool:
+    """Return whether requests whose reply is not usable are asked again."""
+    return RETRY_FAILED in os.environ
+
+
+def spent_file() -> Path | None:
+    """Return the file of what earlier attempts of this run have used of the budget; None: there was none."""
+    return Path(spent) if (spent := os.environ.get(SPENT)) else None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from tasks.asking.budget import REPLY_TOKENS
-from tasks.asking.earlier_replies import EarlierReplies
-from tasks.asking.model import AskedModel
-from tasks.asking.requests import Request
+from tasks.asking.replies import EarlierReplies
+from tasks.asking.requests import AskedModel, Request
 from tasks.errors import ParamsError
 from tasks.pipeline.run import Price, RunJudge
 

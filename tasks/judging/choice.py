@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tasks.asking.batch_dispatch import require_none_waiting
-from tasks.asking.earlier_replies import EarlierReplies
 from tasks.asking.model_calls import ModelCalls, ask_models
 from tasks.asking.plan import require_confirmed
+from tasks.asking.replies import EarlierReplies
 from tasks.asking.requests import Request
 from tasks.console.format import points_interval, rate_interval
 from tasks.console.terminal import say

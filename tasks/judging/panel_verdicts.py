@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tasks.judging.problems import NO_FAILURE
 from tasks.judging.rows import Judged, RowVerdicts, table_of_verdicts, verdicts_of
 from tasks.judging.settings import Judge
-from tasks.judging.statuses import ANSWERED, FAILED
+from tasks.judging.statuses import ANSWERED, FAILED, NO_FAILURE
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import Floats
 from tasks.metrics.judged import JudgeMetric

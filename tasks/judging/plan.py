@@ -5,8 +5,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Self, TypeVar
 
-from tasks.asking.earlier_replies import EarlierReplies
 from tasks.asking.plan import CallPlan, amount
+from tasks.asking.replies import EarlierReplies
 from tasks.asking.requests import Request
 from tasks.judging import canaries
 from tasks.judging.settings import Judge

@@ -49,7 +49,7 @@ class JudgeMetric(MeanMetric):
     is_correctness: whether it says, as a human label does, if an answer is right. has_offline: whether the offline
     judge gives it, too. knows_canaries: whether its verdicts on canaries are known. explanation: the kind of the column
     `<name>_<explanation>`: `reason` holds what the judge said; `details` also why there is no score, which
-    `judge_status` says of the other metrics; None for no such column. accepted_problems: see `asking.model.Question`.
+    `judge_status` says of the other metrics; None for no such column. accepted_problems: see `Question`.
     """
 
     verdict_type: ClassVar[VerdictType]

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.answer import STAGE, advice, answer, counts
-from tasks.answering import preflight
-from tasks.answering.settings import Params
-from tasks.answering.systems import System
+from tasks.answering import calls as preflight
+from tasks.answering.systems import Params, System
 from tasks.asking import batch_dispatch
 from tasks.dataset.answers import opened
 from tasks.dataset.settings import Params as Load

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.asking.batch_results import Results
+from tasks.asking.batch_files import Results
 from tasks.models.chat.capabilities import Support
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.concurrency import ConcurrencyLimit

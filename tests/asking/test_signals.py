@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from tasks.asking.budget import Budget
-from tasks.asking.dispatch import dispatch
-from tasks.asking.signals import noted_signals
+from tasks.asking.dispatch import dispatch, noted_signals
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.concurrency import ConcurrencyLimit

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.__main__ import main
 from tasks.errors import DataError, ParamsError
-from tasks.judging import learnt_band
+from tasks.judging import preflight
 from tasks.pipeline import params
 from tests.small_project import ROWS, edit, write
 
@@ -47,18 +47,18 @@ def test_the_band_is_printed_as_params_yaml_takes_it_with_what_shows_it(capsys: 
 def test_too_few_labels_and_a_judge_that_is_wrong_are_refused() -> None:
     project(40)
     with pytest.raises(DataError, match=r"judge\.band: 80 labels do not show .* 306 independent labelled answers"):
-        learnt_band.show(0.02)
+        preflight.show_band(0.02)
 
     project(40, aurora_correct=lambda i: i % 2 == 0, borealis_correct=lambda i: i % 2 == 0)
     with pytest.raises(DataError, match=r"It passes none: of the \d+ labelled .* wrong on 20; it fails none: "):
-        learnt_band.show(0.3)
+        preflight.show_band(0.3)
 
 
 def test_answers_of_a_group_count_together() -> None:
     project(40, thread=lambda i: f"t{i % 4}")
 
     with pytest.raises(DataError, match="80 labels do not show"):
-        learnt_band.show(0.3)
+        preflight.show_band(0.3)
 
 
 @pytest.mark.parametrize("labels", ["designed", "other"])
@@ -68,7 +68,7 @@ def test_labels_that_are_no_random_part_teach_no_band(labels: str, monkeypatch: 
     monkeypatch.setattr(params, "for_stage", lambda stage: with_labels(of_stage(stage), labels))
 
     with pytest.raises(ParamsError, match=f"dataset.labels: {labels}: a band is learnt from labels of all rows"):
-        learnt_band.show(0.3)
+        preflight.show_band(0.3)
 
 
 def with_labels(sections: Any, labels: str) -> Any:
@@ -80,10 +80,10 @@ def with_labels(sections: Any, labels: str) -> Any:
 def test_some_labels_teach_a_band_only_if_they_were_chosen_at_random() -> None:
     project(60, aurora_correct=lambda i: True if i % 2 else None)
     with pytest.raises(ParamsError, match=r"dataset\.labels: all, but 30 of 120 answers .* have no label"):
-        learnt_band.show(0.3)
+        preflight.show_band(0.3)
 
     edit(lambda content: content["dataset"].update({"labels": "random"}))
-    learnt_band.show(0.3)
+    preflight.show_band(0.3)
 
 
 @pytest.mark.parametrize("share", ["0", "0.5", "nan", "-1"])

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.judging.offline_rows import offline_table
+from tasks.judging.cascade import offline_table
 from tasks.judging.rows import schema_of
 from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge, default_metric

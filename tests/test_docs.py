@@ -3,6 +3,7 @@
 import doctest
 import re
 import shlex
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ EVERY_BLOCK = [(page, block) for page in PAGES for block in blocks(page)]
 COMMANDS = sorted({each.line for _, block in EVERY_BLOCK if block.kind == "console" for each in commands_of(block)})
 INLINE = sorted({each for page in PAGES for each in re.findall(r"`((?:python -m|make) [^`]+)`", without_blocks(page))})
 REFERENCE = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs/reference").glob("*.md")}
+
+
+parser_of = cache(commands.parser_of)
 
 
 def named(page: Path) -> str:
@@ -79,8 +83,8 @@ def names_what_there_is(words: list[str]) -> bool:
 def options(module: str, words: list[str]) -> set[str]:
     """The options of the command and of the subcommands that the words name."""
     if module == "flows" or module.startswith(("benchmarks", "scripts")):
-        return set()
-    parser = commands.parser_of(module)
+        return {"--rows"} if module == "benchmarks" else set()
+    parser = parser_of(module)
     found = {option for action in parser.arguments for option in action.option_strings}
     for word in words:
         if word in parser.commands:
@@ -153,10 +157,10 @@ def test_the_readme_lists_what_ci_may_install() -> None:
 
 
 def test_params_are_read_as_yaml_reads_them() -> None:
-    found = params.stated(stated_params.PATH.read_text(encoding="utf-8"))
+    found, raw = params.stated(stated_params.PATH.read_text(encoding="utf-8")), stated_params.raw()
 
     for path, line in found.items():
-        value: Any = stated_params.raw()
+        value: Any = raw
         for step in path.split("."):
             value = value[step]
         if not isinstance(value, dict) or line.value:

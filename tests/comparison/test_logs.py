@@ -22,7 +22,6 @@ from tests.small_project import ROOT
 
 LOGS = ROOT / "tests/dataset/readers/logs"
 LM_EVAL, INSPECT = LOGS / "lm_eval", LOGS / "inspect.json.gz"
-DATE = "2026-11-23T00-43-42.602937"
 PRIMARY, BEFORE, AFTER = "score_exact_match", "+" * 40 + "." * 20, "+" * 25 + "." * 15 + "+" * 5 + "." * 15
 NOTHING: Mapping[str, Any] = {}
 FIRST_OF_TWO = "the first of 2 scores that equally many samples have; gate.primary names another"

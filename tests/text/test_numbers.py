@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tasks.text.numbers import Reading, Tolerance, Tuple, close, values
 
 UNITS = (("km", Fraction(1000)), ("m", Fraction(1)), ("million", Fraction(10**6)))
-PLAIN = Reading(thousands=False, scientific=False, fractions=False)
 
 
 def read(text, **options):

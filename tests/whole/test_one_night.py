@@ -16,7 +16,6 @@ from tests.whole.conftest import Project, ran
 pytestmark = pytest.mark.long
 
 DATA = "data/mine.jsonl"
-EDIT = "\nthis is no Python\n"
 
 # What a flow run does for its schedule.
 RUN = """

@@ -45,10 +45,9 @@ LONGEST = (
     "whole/test_real_input.py",
     "flows/test_evaluate_interrupted.py",
     "flows/serving/test_serving.py",
-    "flows/test_record.py",
     "flows/test_evaluate.py",
     "models/test_embedding.py",
-    "flows/test_compare_errors.py",
+    "statistics/test_coverage.py",
     "metrics/test_laws.py",
     "versions/test_experiments.py",
 )

@@ -23,6 +23,8 @@ from benchmarks.coverage.threshold import Design, accuracy, false_passes
 from benchmarks.coverage.threshold import studies as threshold_studies
 from tests.small_project import ROOT
 
+pytestmark = pytest.mark.long
+
 SKEWED = [quantiles.quantile(shape, 20, 0.95) for shape in quantiles.QUANTILES]
 CERTAIN = partial(labels.calibrated, rate=0.8, strength=0.8)
 BLIND = partial(labels.blind, rate=0.9)

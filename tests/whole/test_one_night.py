@@ -81,7 +81,7 @@ def test_a_night_computes_what_is_committed_leaves_the_checkout_alone_and_tells_
 
     outcome, ran = night(project, status=1)
 
-    assert {"load", "lexical", "report"} <= set(ran)
+    assert {"load", "report"} <= set(ran)  # DVC has what the others made of v2, whose rows are the same
     assert project.state() == before
     assert experiments(project) == [outcome["experiment"]]
     assert outcome["facts"]["code"] == project.run("git", "rev-parse", "HEAD").strip()

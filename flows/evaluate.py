@@ -22,9 +22,8 @@ from prefect.logging import get_logger
 from prefect.states import Completed
 
 from flows import artifacts, run_names
-from flows.graph import upstream
 from flows.record import AtWork, Recorded, kept_in_history, recorded
-from flows.system import dvc_rwlock, locks, processes, run_logs, server
+from flows.system import locks, processes, run_logs, server
 from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from tasks.answering.calls import require_keys
 from tasks.asking.budget import SPENT_FILE
@@ -37,7 +36,7 @@ from tasks.monitoring import labelled_answers
 from tasks.pipeline import params, stage_server
 from tasks.pipeline.cluster import DASHBOARD
 from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.dvc_yaml import stages
+from tasks.pipeline.dvc_yaml import stages, upstream
 from tasks.pipeline.params import DEFAULT
 from tasks.pipeline.run import Run
 from tasks.reporting import summary
@@ -120,7 +119,7 @@ def evaluate(*, retry_failed: bool = False) -> State[None] | None:
     run_logs.in_plain_words()
     tmp = locks.dvc_tmp(Path.cwd())
     with locks.one_at_a_time(tmp, logger.info):
-        dvc_rwlock.release_stale(tmp)
+        locks.release_stale(tmp)
         with TemporaryDirectory(prefix="goldmeter-") as folder:
             states = _run_stages(Path(folder), retry_failed=retry_failed)
         results = [state.result(raise_on_failure=False) for state in states if state.is_failed()]
@@ -239,7 +238,7 @@ def _repro(
             dashboards.add(dashboard[0])
             _attempt(logger, partial(artifacts.keep_dashboard, dashboard["link"]))
 
-    dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
+    locks.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
     environment = processes.environment() | {stage_server.RUN: str(os.getpid())} | dict(added)
     if retry_failed:

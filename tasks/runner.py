@@ -18,7 +18,7 @@ import pyarrow as pa
 from tasks.console.terminal import say
 from tasks.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
-from tasks.pipeline import contents, one_run, params, validation
+from tasks.pipeline import contents, params, validation
 from tasks.pipeline.cluster import cluster
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.division import AnyDivision, Undivided
@@ -186,22 +186,22 @@ class _Workspace:
         """Check that what the stage reads is as it was written, and of one run."""
         if params.run_params().verify:
             contents.require_whole(self.outs_read)
-            one_run.require_one_run(self.outs_read)
-            self.read = one_run.inputs_of(self.outs_read)
+            contents.require_one_run(self.outs_read)
+            self.read = contents.inputs_of(self.outs_read)
 
     def publish_report(self) -> None:
         """Publish the validation report alone, of a stage that failed: the tables are still those of the run before."""
         path, before = contents.report_of(self.entry.name), dict[str, Any]()
         with suppress(DataError):
             before = contents.read_report(path)
-        self._write_report(before.get(contents.FILES, {}), before.get(one_run.INPUTS, {}))
+        self._write_report(before.get(contents.FILES, {}), before.get(contents.INPUTS, {}))
         path.parent.mkdir(parents=True, exist_ok=True)
         move_durably(self.folder / path, path)
 
     def _write_report(self, hashes: Mapping[str, str], read: Mapping[str, str]) -> None:
         """Write the validation report, which states the hashes of what was written and what was read."""
         if self.report is not None:
-            report = {**self.report, **({one_run.INPUTS: dict(read)} if read else {})}
+            report = {**self.report, **({contents.INPUTS: dict(read)} if read else {})}
             self.write({str(contents.report_of(self.entry.name)): contents.sealed(report, hashes)}, 0)
 
     def publish(self) -> None:

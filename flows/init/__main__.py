@@ -12,7 +12,7 @@ from flows.init.proposal import show
 from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.section import NAME
-from flows.system import dvc_rwlock, locks, processes
+from flows.system import locks, processes
 from flows.system.command_supervisor import TIMED_OUT
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
@@ -157,7 +157,7 @@ def _load() -> None:
 
     run = params.run_params()
     timeout = run.timeouts.get(STAGE, run.timeouts[params.DEFAULT])
-    dvc_rwlock.release_stale(locks.dvc_tmp(Path.cwd()))
+    locks.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", STAGE]
     if status := processes.run(command, processes.environment(), timeout, print_line):
         late = f" after {timeout:g} s (params.yaml: run.timeouts)" if status == TIMED_OUT else ""

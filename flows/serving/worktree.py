@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from flows.system import dvc_rwlock, locks, processes
+from flows.system import locks, processes
 from tasks.errors import GoldmeterError, VersionError
 from tasks.pipeline import git
 from tasks.pipeline.files import exclusive
@@ -227,7 +227,7 @@ def _take_lock_of_last_run(name: str, project: Path, commit: str) -> None:
 
 def _check_out_outputs(project: Path, log: Log) -> None:
     """Check out the outputs in dvc.lock from DVC's cache; stages compute again what is missing there."""
-    dvc_rwlock.release_stale(locks.dvc_tmp(project))
+    locks.release_stale(locks.dvc_tmp(project))
     lines: list[str] = []
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "checkout", "--force", "--allow-missing"]
     status = processes.run(command, os.environ, LONGEST_CHECKOUT, lambda _, line: lines.append(line), cwd=project)

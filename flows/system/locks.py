@@ -1,9 +1,13 @@
-"""One flow at a time in a checkout."""
+"""One flow at a time in a checkout, and the paths that DVC treats as locked by processes that are gone."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 from tasks.errors import GoldmeterError
 from tasks.pipeline.files import exclusive
@@ -40,3 +44,54 @@ def one_at_a_time(tmp: Path, on_wait: Callable[[str], object]) -> Iterator[None]
             yield
         finally:
             _held.reset(token)
+
+
+# Private API, written for dvc 3.67.1: the table of locked paths, its format and its lock. DVC has no command that
+# releases them, and a run that was killed would stop all later ones.
+
+# seconds by which the start of a process may be reported too late: the kernel counts from a rounded boot time
+CLOCK_ERROR = 2.0
+
+
+def release_stale(tmp: Path) -> None:
+    """Remove the entries of processes that are gone from DVC's table of locked paths.
+
+    DVC itself ignores entries of a process ID that does not exist. It waits forever for a zombie (a container without
+    init reaps none), for a process ID that another process has by now (usual after a restart of a container), and
+    for a table that a kill cut short.
+
+    Args:
+        tmp: The folder `.dvc/tmp`.
+    """
+    table = tmp / "rwlock"
+    with exclusive(tmp / "rwlock.lock"):  # DVC holds it while it edits the table
+        try:
+            written = table.stat().st_mtime
+            locked = json.loads(table.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return
+        except ValueError:
+            table.unlink()
+            return
+        current = _without_stale(locked, written)
+        if current != locked:
+            table.write_text(json.dumps(current), encoding="utf-8")
+
+
+def _without_stale(locked: dict[str, Any], written: float) -> dict[str, Any]:
+    """The table without entries of processes that can't have written it at `written`, Unix time."""
+    readers = {
+        path: [info for info in infos if _may_have_written(info["pid"], written)]
+        for path, infos in locked.get("read", {}).items()
+    }
+    writers = {path: info for path, info in locked.get("write", {}).items() if _may_have_written(info["pid"], written)}
+    return {"read": {path: infos for path, infos in readers.items() if infos}, "write": writers}
+
+
+def _may_have_written(pid: int, written: float) -> bool:
+    """Whether the process of this ID lives, and started before `written`."""
+    try:
+        process = psutil.Process(pid)
+        return bool(process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= written + CLOCK_ERROR)
+    except psutil.NoSuchProcess:
+        return False

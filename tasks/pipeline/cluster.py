@@ -1,22 +1,97 @@
-"""The engine `dask`: units run on the workers of a Dask cluster, on this machine or at an address."""
+"""The engine `dask`: units run on the workers of a Dask cluster, on this machine or at an address.
+
+They must have code, libraries and folder in common with the process that gives them work.
+"""
 
 import logging
+import os
 import re
+import socket
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 from tasks.errors import ClusterError, ParamsError
-from tasks.pipeline.engine import Arguments, Engine
+from tasks.pipeline.dvc_yaml import forget_stages
 from tasks.pipeline.files import read_json
-from tasks.pipeline.membership import Driver, call_as_member, refusal
-from tasks.pipeline.workers import threads_of
+from tasks.pipeline.lineage import code_hash, libraries
+from tasks.pipeline.workers import Arguments, Engine, threads_of
+
+LISTED = 5
+
+
+class Driver(NamedTuple):
+    """The process that gives work.
+
+    folder: The project's folder, absolute.
+    proof: A folder of this run, relative to it.
+    code: The hash of the project's code.
+    versions: Of Python and of the libraries that this code imports.
+    """
+
+    host: str
+    folder: str
+    proof: str
+    code: str
+    versions: Mapping[str, str]
+
+    @classmethod
+    def here(cls, proof: Path) -> Self:
+        """Describe this process."""
+        return cls(socket.gethostname(), str(Path.cwd()), str(proof), *_code())
+
+
+def refusal(driver: Driver) -> str | None:
+    """Return why this process can't work for a driver: one sentence; None if it can."""
+    code, versions = _code()
+    who = f"run.address: the worker {os.getpid()} on {socket.gethostname()}"
+    if code != driver.code:
+        return f"{who} has other code than {driver.host}; update it to the same commit, then restart the worker"
+    if versions != driver.versions:
+        names = sorted(name for name in versions.keys() | driver.versions.keys() if _differ(name, versions, driver))
+        pairs = [f"{name} {versions.get(name, 'none')}, not {driver.versions.get(name, 'none')}" for name in names]
+        listed = "; ".join(pairs[:LISTED])
+        return f"{who} has other versions than {driver.host}: {listed}; install requirements.lock there"
+    if not Path(driver.folder, driver.proof).is_dir():
+        return f"{who} does not share the folder {driver.folder} of {driver.host}; mount it there at the same path"
+    return None
+
+
+def call_as_member(driver: Driver, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """Call a function in the driver's folder.
+
+    Raises:
+        ParamsError: This process can't work for the driver.
+    """
+    if _State.driver != driver:
+        if problem := refusal(driver):
+            raise ParamsError(problem)
+        os.chdir(driver.folder)
+        forget_stages()
+        _State.driver = driver
+    return function(*arguments)
+
+
+class _State:
+    driver: Driver | None = None
+
+
+@cache
+def _code() -> tuple[str, dict[str, str]]:
+    """The code and libraries as they are at the first call: a process does not import what is changed later."""
+    return code_hash(), libraries()
+
+
+def _differ(name: str, versions: Mapping[str, str], driver: Driver) -> bool:
+    return versions.get(name) != driver.versions.get(name)
+
 
 # Seconds within which a scheduler has to answer, and within which it has to have a worker.
 ANSWER_SECONDS, WORKER_SECONDS = 30.0, 60.0

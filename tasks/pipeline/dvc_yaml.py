@@ -1,8 +1,9 @@
 """The entries of dvc.yaml, which is the only list of stages."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -161,3 +162,30 @@ def _is_table(path: str) -> bool:
 
 def _ledger(paths: tuple[str, ...]) -> str | None:
     return next((path.removeprefix(LEDGER) for path in paths if path.startswith(LEDGER)), None)
+
+
+def upstream(stages: Mapping[str, StageEntry]) -> dict[str, frozenset[str]]:
+    """Stage → the stages it waits for, in an order in which they can run.
+
+    Raises:
+        ParamsError: If stages wait for one another.
+    """
+    graph = {name: _writers(stage, stages) for name, stage in stages.items()}
+    try:
+        return {name: graph[name] for name in TopologicalSorter(graph).static_order()}
+    except CycleError as error:
+        raise ParamsError(f"dvc.yaml: stages wait for one another: {' → '.join(error.args[1])}") from None
+
+
+def _writers(reader: StageEntry, stages: Mapping[str, StageEntry]) -> frozenset[str]:
+    return frozenset(
+        writer.name
+        for writer in stages.values()
+        if writer.name != reader.name and any(_overlap(dep, out) for dep in reader.deps for out in writer.outs)
+    )
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether the paths are the same, or one lies in the other."""
+    a, b = PurePosixPath(one), PurePosixPath(other)
+    return a.is_relative_to(b) or b.is_relative_to(a)

@@ -1,4 +1,7 @@
-"""Runs recorded as DVC experiments: commits outside of the branch, made without touching index, stash or files."""
+"""Runs recorded as DVC experiments: commits outside of the branch, made without touching index, stash or files.
+
+Not by `dvc exp save`, which first runs `dvc commit --force`: it would declare every stage up to date.
+"""
 
 import os
 import re

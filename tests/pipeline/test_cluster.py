@@ -11,9 +11,8 @@ import pytest
 
 from tasks.errors import ClusterError, DataError, ParamsError
 from tasks.pipeline import cluster as engine
-from tasks.pipeline import membership
-from tasks.pipeline.cluster import cluster
-from tasks.pipeline.membership import Driver, call_as_member, refusal
+from tasks.pipeline import cluster as membership
+from tasks.pipeline.cluster import Driver, call_as_member, cluster, refusal
 from tasks.runner import run
 from tests.small_project import edit, files
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.errors import ContractError, DataError
-from tasks.pipeline import one_run
+from tasks.pipeline import contents
 from tasks.runner import run
 from tests.small_project import ROWS, edit, write
 
@@ -30,14 +30,14 @@ def test_a_table_made_from_another_than_is_there_is_named_by_the_stage_that_read
 @pytest.mark.usefixtures("of_two_runs")
 def test_a_table_far_upstream_counts_too() -> None:
     with pytest.raises(DataError, match=r"of another run than data/load"):
-        one_run.require_one_run(["data/load", "data/lexical"])
+        contents.require_one_run(["data/load", "data/lexical"])
 
     run("normalize")
     with pytest.raises(DataError, match=r"^data/lexical: of another run than data/normalize"):
-        one_run.require_one_run(["data/load", "data/lexical"])
+        contents.require_one_run(["data/load", "data/lexical"])
 
     run("lexical")
-    one_run.require_one_run(["data/load", "data/lexical"])
+    contents.require_one_run(["data/load", "data/lexical"])
 
 
 @pytest.mark.usefixtures("of_two_runs")
@@ -60,7 +60,7 @@ def test_a_stage_that_fails_leaves_what_its_tables_were_made_from() -> None:
     with pytest.raises(ContractError):
         run("load")
 
-    one_run.require_one_run(["data/load", "data/normalize"])
+    contents.require_one_run(["data/load", "data/normalize"])
 
 
 def test_reports_of_older_versions_state_nothing(of_two_runs: Path) -> None:

@@ -21,7 +21,8 @@ Words = NDArray[np.uint64]
 GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
 Function = TypeVar("Function", bound=Callable[..., object])
 
-CacheImpl._locator_classes.insert(0, EnvironmentLocator)  # noqa: SLF001 (its setting takes one list for all)
+# Private API, written for numba 0.68.1: its public setting is an environment variable, which other programs inherit.
+CacheImpl._locator_classes.insert(0, EnvironmentLocator)  # noqa: SLF001 (see above)
 
 
 def compiled(function: Function) -> Function:

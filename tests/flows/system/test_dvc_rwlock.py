@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.system import dvc_rwlock
+from flows.system import locks
 
 
 def held_by(pid: int) -> dict[str, object]:
@@ -25,7 +25,7 @@ def table(folder: Path, content: object) -> Path:
 def test_what_a_living_process_holds_is_kept(tmp_path: Path) -> None:
     path = table(tmp_path, held_by(os.getpid()))
 
-    dvc_rwlock.release_stale(tmp_path)
+    locks.release_stale(tmp_path)
 
     assert json.loads(path.read_text()) == held_by(os.getpid())
 
@@ -37,7 +37,7 @@ def test_what_a_zombie_holds_is_released(tmp_path: Path) -> None:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is not reaped
         path = table(tmp_path, held_by(process.pid))
 
-        dvc_rwlock.release_stale(tmp_path)
+        locks.release_stale(tmp_path)
 
     assert json.loads(path.read_text()) == {"read": {}, "write": {}}
 
@@ -47,7 +47,7 @@ def test_what_a_process_gone_holds_is_released(tmp_path: Path) -> None:
         pass
     path = table(tmp_path, held_by(process.pid))
 
-    dvc_rwlock.release_stale(tmp_path)
+    locks.release_stale(tmp_path)
 
     assert json.loads(path.read_text()) == {"read": {}, "write": {}}
 
@@ -57,7 +57,7 @@ def test_a_number_that_another_process_has_by_now_is_released(tmp_path: Path) ->
     long_ago = 1_000_000_000
     os.utime(path, (long_ago, long_ago))
 
-    dvc_rwlock.release_stale(tmp_path)
+    locks.release_stale(tmp_path)
 
     assert json.loads(path.read_text()) == {"read": {}, "write": {}}
 
@@ -66,12 +66,12 @@ def test_a_number_that_another_process_has_by_now_is_released(tmp_path: Path) ->
 def test_a_table_cut_short_by_a_kill_is_removed(tmp_path: Path, cut: str) -> None:
     (tmp_path / "rwlock").write_text(cut)
 
-    dvc_rwlock.release_stale(tmp_path)
+    locks.release_stale(tmp_path)
 
     assert not (tmp_path / "rwlock").exists()
 
 
 def test_without_a_table_there_is_nothing_to_release(tmp_path: Path) -> None:
-    dvc_rwlock.release_stale(tmp_path)
+    locks.release_stale(tmp_path)
 
     assert not (tmp_path / "rwlock").exists()

@@ -2,9 +2,8 @@
 
 import pytest
 
-from flows.graph import upstream
 from tasks.errors import ParamsError
-from tasks.pipeline.dvc_yaml import StageEntry, stages
+from tasks.pipeline.dvc_yaml import StageEntry, stages, upstream
 
 
 def stage(name: str, deps: tuple[str, ...], outs: tuple[str, ...]) -> StageEntry:

@@ -10,6 +10,7 @@ import pytest
 
 from tasks.comparison.compare import CompareOptions, compare_several, compare_versions
 from tasks.errors import VersionError
+from tasks.ledger.entries import Entry, line_of
 from tasks.monitoring.series import series, trend_of_versions
 from tasks.pipeline.dvc_yaml import stages
 from tasks.reporting.content import ComparedVersions
@@ -216,9 +217,9 @@ def a_run(folder: Path, *, with_ledger: bool) -> Version:
         (folder / source).write_text(json.dumps(body), encoding="utf-8")
     if with_ledger:
         tokens = {"prompt": 10**6, "completion": 0}
-        verdict = {"key": "a" * 64, "attempts": 1, "raw": "{}", "verdict": 1.0, "model": None, "tokens": tokens}
+        verdict: Entry = {"key": "a" * 64, "attempts": 1, "raw": "{}", "verdict": 1.0, "model": None, "tokens": tokens}
         (folder / "data/ledger/judge").mkdir(parents=True)
-        (folder / "data/ledger/judge/verdicts.jsonl").write_text(json.dumps(verdict) + "\n", encoding="utf-8")
+        (folder / "data/ledger/judge/verdicts.jsonl").write_bytes(line_of(verdict))
     return Version("run", folder, None)
 
 

@@ -16,7 +16,7 @@ from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.metrics.base import Floats
 from tasks.monitoring import baseline, floors, records, store
-from tasks.monitoring.seen_rows import Contents
+from tasks.monitoring.store import Contents
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Facts

@@ -11,7 +11,7 @@ from tasks.comparison import version_scores
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.errors import ComparisonError, DataError, VersionError
-from tasks.monitoring import baseline, floors, labelled_answers, records, seen_rows, store
+from tasks.monitoring import baseline, floors, labelled_answers, records, store
 from tasks.monitoring.baseline import BaselineLook, check_baseline
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.labelled_answers import compare_options
@@ -77,12 +77,12 @@ def decide(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) 
     commit = None if schedule.baseline is None else check_baseline(name, schedule.baseline)
     gate = params.section(Gate, params.raw(), "gate")
     alpha = alpha_share(gate, schedule)
-    seen_file = seen_rows.path(name)
+    seen_file = store.seen_path(name)
     with store.exclusive(seen_file.with_suffix(".lock")):
         run, past, streams = records.rows(experiment, facts, name), store.read(), _streams(name, schedule)
         comparison = None if commit is None else _compare(name, schedule, commit, past, gate, alpha)
-        tests = floors.update(streams, past, name, seen_rows.read(seen_file), alpha, facts.started)
-        seen_rows.add(seen_file, tests.contents)
+        tests = floors.update(streams, past, name, store.read_seen(seen_file), alpha, facts.started)
+        store.add_seen(seen_file, tests.contents)
         untested = _untested(streams, tests, past, name, facts)
         alarms = _together(_comparison_alarms(comparison, run), tests.alarms, untested)
         rows = records.with_floors(_with_comparison(comparison, run, schedule), tests)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from tasks.comparison.measures import Measure, measures, without_threshold
 from tasks.console.format import CUT, abridged_apart
 from tasks.errors import LedgerError, ParamsError
-from tasks.monitoring.seen_rows import Contents
+from tasks.monitoring.store import Contents
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, Mask
 from tasks.wording.alarms import BeyondFloor, beyond_floor, untested_floor

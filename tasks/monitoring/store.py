@@ -5,8 +5,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
 from tasks.ledger import root
@@ -44,6 +46,10 @@ SCHEMA = pa.schema(
     ],
     metadata={"goldmeter": f'{{"schema": {VERSION}}}'},
 )
+
+# The contents that a schedule has tested, 8 bytes a row, so that no row counts twice in a sequential test.
+Contents = NDArray[np.uint64]
+SEEN_SCHEMA = pa.schema([pa.field("content", pa.uint64(), nullable=False)], metadata={"goldmeter": '{"schema": 1}'})
 
 
 def path() -> Path:
@@ -84,6 +90,24 @@ def append(rows: Sequence[Mapping[str, Any]], where: Path | None = None) -> bool
 def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """The rows as a table of SCHEMA; fields that a row lacks are null."""
     return pa.Table.from_pylist([*map(dict, rows)], SCHEMA)
+
+
+def seen_path(schedule: str) -> Path:
+    """The file of a schedule, beside the history."""
+    return path().with_name("history-seen") / f"{schedule}.parquet"
+
+
+def read_seen(file: Path) -> Contents:
+    """The contents that earlier runs tested, ascending; raises LedgerError when the file is something else."""
+    contents = read_as(SEEN_SCHEMA, file, "a list of rows seen")["content"]
+    return np.asarray(contents.to_numpy(), np.uint64)
+
+
+def add_seen(file: Path, contents: Contents) -> None:
+    """Add contents, before the history is written: a crash in between loses evidence but counts no row twice."""
+    before = read_seen(file)
+    if len(more := np.setdiff1d(contents, before)):
+        replace_whole(file, pa.table({"content": np.union1d(before, more)}, schema=SEEN_SCHEMA))
 
 
 def read_as(schema: pa.Schema, file: Path, what: str) -> pa.Table:

@@ -8,7 +8,7 @@ import pytest
 from dvc.repo import Repo
 
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
-from tasks.monitoring import decision, labelled_answers, seen_rows, store
+from tasks.monitoring import decision, labelled_answers, store
 from tasks.monitoring.baseline import BaselineLook
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.yaml import dump_yaml, load_yaml
@@ -253,7 +253,7 @@ def test_two_schedules_spend_and_bet_apart() -> None:
 
     assert run_night(answers("+" * 39 + "."), 2, options, "weekly").look == 1
     assert [json.loads(each["floors"])["f1"]["rows"] for each in lines()] == [40, 40]
-    assert seen_rows.path("weekly").exists()
+    assert store.seen_path("weekly").exists()
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_foreign_history_stops_the_night_and_stays() -> None:
     with pytest.raises(LedgerError, match="not a history"):
         run_night(answers("+" * 40), 1, schedule(baseline="v1", floors={"f1": 0.9}))
     assert store.path().read_bytes() == b"mine"
-    assert not seen_rows.path("nightly").exists()
+    assert not store.seen_path("nightly").exists()
 
 
 def test_without_hashes_of_the_tables_nothing_is_decided() -> None:

@@ -16,7 +16,7 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline.hashing import sha256
 
 MILLION = 1_000_000
-LIMITS = {MILLION: (20.0, 500.0)}
+LIMITS = {MILLION: (40.0, 500.0)}
 """Verdicts → seconds and MB that a run with nothing new may take."""
 BATCH = 50_000
 MB, GB = 10**6, 10**9

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, field_validator
@@ -64,7 +65,7 @@ from tasks.scores.worst_slices import slice_bands, worst_slices
 from tasks.wording.comparison_document import PairEntry
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.correlation import PairSums
+    from tasks.statistics.correlation import ColumnProducts
 
 Found = TypeVar("Found")
 SCHEMA = pa.schema(
@@ -171,7 +172,7 @@ def aggregate(
             run, fitted, scored, decides, params, scratch, weighting, noise, grouped=labelled.grouped
         ),
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
-        "correlations": _correlations(scored, sums.pairs, decides.name),
+        "correlations": _correlations(scored, sums.products, decides.name),
     }
     if weighting:
         document["weighting"] = weighting_entry(weighting)
@@ -404,15 +405,14 @@ def _with_draws(
 
 
 def _correlations(
-    scored: Sequence[CandidateSums], pairs: "Mapping[tuple[int, int], PairSums]", measure: str
+    scored: Sequence[CandidateSums], products: "ColumnProducts", measure: str
 ) -> metrics_report.Correlations:
     """Correlations between the metrics, over the rows of all candidates; measure: the primary one, which is first."""
-    from tasks.statistics.correlation import correlation_matrix
-
     places = {column.name: i for i, column in enumerate(scored[0].columns)} if scored else {}
     measured = {name for one in scored for column in one.columns if column.n_measured for name in [column.name]}
     names = [name for name in primary_first(places, measure) if name in measured]
-    values = correlation_matrix(pairs, [places[name] for name in names])
+    chosen = np.array([places[name] for name in names], np.intp)
+    values = products.correlations[np.ix_(chosen, chosen)]
     return {"metrics": names, "values": rounded(values.tolist())}
 
 
@@ -428,5 +428,5 @@ STAGE = Stage(
     counts=counts,
     advice=advice,
     check=_check,
-    preload=("tasks.statistics.correlation", "tasks.statistics.corpus", "tasks.statistics.warm_up"),
+    preload=("tasks.statistics.correlation", "tasks.statistics.corpus"),
 )

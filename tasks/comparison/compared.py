@@ -18,7 +18,6 @@ from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.sums import summed
 from tasks.statistics.corpus import Replicates
 from tasks.statistics.group_totals import GroupTotals
-from tasks.statistics.moments import UNIT, exact_floats, ratio
 from tasks.statistics.paired import deleted
 
 
@@ -109,13 +108,11 @@ class Compared:
 
     def shared_value(self, side: Side) -> float:
         """The measure of one version over the n rows."""
-        return (
-            self._score(side.shared_stats) if self.head.kind == "corpus" else ratio(side.shared_total, self.n << UNIT)
-        )
+        return self._score(side.shared_stats) if self.head.kind == "corpus" else side.shared_total / self.n
 
     def whole_value(self, side: Side) -> float:
         """The measure of one version over all its measured rows."""
-        return self._score(side.stats) if self.head.kind == "corpus" else ratio(side.total, side.measured << UNIT)
+        return self._score(side.stats) if self.head.kind == "corpus" else side.total / side.measured
 
     @property
     def unchanged(self) -> bool:
@@ -145,7 +142,7 @@ class Compared:
 
     def without_each(self, base: Floats, head: Floats) -> Floats:
         """The difference of all rows without each of these, by their statistics of shape (n, k); shape (n,)."""
-        older, newer = (exact_floats(side.shared_stats) for side in (self.sums.base, self.sums.head))
+        older, newer = (np.array(side.shared_stats) for side in (self.sums.base, self.sums.head))
         return deleted(base, head, older, newer, estimates.corpus_score(self.head.column))
 
     def _by_cluster(self, rows: ComparedRows) -> GroupTotals:
@@ -153,9 +150,8 @@ class Compared:
         groups = np.zeros(0, np.intp) if clusters is None else clusters
         return GroupTotals.of(groups, np.column_stack([self.without_each(*stats), *stats]))
 
-    def _score(self, stats: tuple[int, ...]) -> float:
-        totals = exact_floats(stats)
-        return float(estimates.corpus_score(self.head.column)(totals))
+    def _score(self, stats: tuple[float, ...]) -> float:
+        return float(estimates.corpus_score(self.head.column)(np.array(stats)))
 
 
 def _inside(rows: ComparedRows, part: Slice) -> Mask:

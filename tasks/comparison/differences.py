@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import reduce
 from math import isfinite, sqrt
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.gate import of_blocks, verdict
 from tasks.comparison.joint_sums import critical_value
-from tasks.comparison.measure_sums import exact_totals
+from tasks.comparison.measure_sums import ROUNDING
 from tasks.comparison.measures import LABEL
 from tasks.comparison.mixed import mixed_difference, parts_of
 from tasks.comparison.pairing import Pairing
@@ -25,7 +26,6 @@ from tasks.scores.mix import Mix
 from tasks.scores.primary import VERDICT, column
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.weighting import Weighting
-from tasks.statistics.moments import UNIT, ratio
 from tasks.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from tasks.wording.verdicts import Verdict
 
@@ -264,11 +264,11 @@ def _share_changed(one: Compared) -> float:
     A row that lacks a score counts as changed if that score differs in the mean. Rows of a cascade whose verdicts are
     both the language model's do not count: the offline judge's bias is not in them.
     """
-    missing, totals = reduce(_both_added, (_lacking(rows.pairing) for rows in one.rows()))
+    missing, totals = reduce(add, (_lacking(rows.pairing) for rows in one.rows()))
     shared = sum(len(rows.measured) for rows in one.rows())
     known = np.array([lacking <= human_labels.MOST_MISSING * shared for lacking in missing], np.bool_)
-    differ_in_mean = np.array([total != 0 for total in totals], np.bool_)[known]
-    changed, every = 0, 0
+    differ_in_mean = np.array([abs(total) > ROUNDING for total in totals], np.bool_)[known]
+    changed, every = 0.0, 0.0
     for rows in one.rows():
         scores = score_differences(rows.pairing)[rows.measured][:, known]
         differ = np.where(np.isnan(scores), differ_in_mean, scores != 0.0)
@@ -276,14 +276,12 @@ def _share_changed(one: Compared) -> float:
         may_differ = differ.any(axis=1) | (rows.differences != 0.0) | (not known.any())
         changed += _weight(rows, may_differ & _have_offline_verdicts(rows))
         every += _weight(rows, np.ones_like(may_differ))
-    return ratio(changed, every)
+    return changed / every
 
 
-def _weight(rows: ComparedRows, chosen: Mask) -> int:
-    """The weight of some of the measured rows, 1 each without weights, in units of 2 ** -1074."""
-    if rows.weights is None:
-        return int(np.count_nonzero(chosen)) << UNIT
-    return exact_totals(rows.weights[chosen][:, None])[0]
+def _weight(rows: ComparedRows, chosen: Mask) -> float:
+    """The weight of some of the measured rows, 1 each without weights."""
+    return float(np.count_nonzero(chosen) if rows.weights is None else rows.weights[chosen].sum())
 
 
 def _have_offline_verdicts(rows: ComparedRows) -> Mask:
@@ -296,33 +294,25 @@ def _have_offline_verdicts(rows: ComparedRows) -> Mask:
     return found
 
 
-_Counts = tuple[list[int], list[int]]
-
-
-def _lacking(pairing: Pairing) -> _Counts:
-    """How many shared rows lack the difference of each score, and its exact total over the others."""
+def _lacking(pairing: Pairing) -> Floats:
+    """How many shared rows lack the difference of each score, and its total over the others; shape (2, k)."""
     scores = score_differences(pairing)
     missing = np.isnan(scores)
-    return missing.sum(axis=0).tolist(), [*exact_totals(np.where(missing, 0.0, scores))]
-
-
-def _both_added(mine: _Counts, more: _Counts) -> _Counts:
-    missing, totals = ([a + b for a, b in zip(*pair, strict=True)] for pair in zip(mine, more, strict=True))
-    return missing, totals
+    return np.vstack([missing.sum(axis=0), np.where(missing, 0.0, scores).sum(axis=0)])
 
 
 def _outside(one: Compared) -> float:
     """The larger share of rows outside of the judge's domain, of the two candidates."""
     if one.sums.weighted is None:
         return max(one.sums.base.outside, one.sums.head.outside) / one.n
-    found = [0, 0]
+    found = [0.0, 0.0]
     for rows in one.rows():
         pairing = rows.pairing
         sides = (pairing.base, pairing.base_rows), (pairing.head, pairing.head_rows)
         for i, (side, places) in enumerate(sides):
             if side.outside is not None:
                 found[i] += _weight(rows, side.outside[places[rows.measured]])
-    return ratio(max(found), one.sums.weighted.weight)
+    return max(found) / one.sums.weighted.weight
 
 
 def is_by_judge_alone(one: Compared) -> bool:
@@ -371,8 +361,7 @@ def unmeasured(one: Compared) -> UnmeasuredEntry:
     sums, rows = one.sums, one.n + one.sums.lacking
     unknown = one.head.kind == "corpus" or one.head.bounds is None or not rows or one.is_designed
     worst, best = (
-        None if unknown else ratio(sums.differences.moments.total + failed, rows << UNIT)
-        for failed in (sums.lost, sums.won)
+        None if unknown else (sums.differences.moments.total + failed) / rows for failed in (sums.lost, sums.won)
     )
     return {
         "not_asked": sums.not_asked,

@@ -1,34 +1,22 @@
 """Sums of products of measures over the rows of all blocks: how far differences, and how far scores, go together."""
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from functools import reduce
-from math import sqrt
-from operator import add
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.comparison.compared import Compared
 from tasks.comparison.compared_rows import ComparedRows
-from tasks.comparison.measure_sums import on_grid
-from tasks.comparison.measures import Measure
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
 from tasks.scores.columns import lone_clusters
 from tasks.scores.sums import summed
+from tasks.statistics.correlation import ColumnProducts, column_products
 from tasks.statistics.group_totals import GroupTotals
-from tasks.statistics.moments import SQUARE_UNIT, UNIT, exact_product
 
 # With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
 MOST_JOINT = 200
-# Rows whose columns are copied at the same time.
-ROWS_AT_ONCE = 8_192
 # Two measures whose correlation over the rows is rounded to 1.00 are one measure.
 SAME = 0.995
-# A matrix of integers, of any size.
-Integers = npt.NDArray[np.object_]
 
 
 def critical_value(measures: Sequence[Compared], confidence: float, *, joint: bool = True) -> float:
@@ -55,10 +43,11 @@ def duplicates(measures: Sequence[Compared]) -> list[list[str]]:
     if len(measures) < 2:  # noqa: PLR2004 (nothing to compare)
         return []
     sums = summed(_scores(measures, pairing) for pairing in measures[0].blocks)
+    varies, correlations = np.diagonal(sums.varies), sums.correlations
     groups: list[list[int]] = []
     for i in range(len(measures)):
-        if sums.varies(i, i):
-            group = next((group for group in groups if sums.correlation(group[0], i) >= SAME), None)
+        if varies[i]:
+            group = next((group for group in groups if correlations[group[0], i] >= SAME), None)
             if group is None:
                 groups.append([i])
             else:
@@ -66,93 +55,39 @@ def duplicates(measures: Sequence[Compared]) -> list[list[str]]:
     return [[measures[i].name for i in group] for group in groups if len(group) > 1]
 
 
-class ScoreProducts(NamedTuple):
-    """Sums over rows of k scores; each of shape (k, k).
-
-    product: of scores i and j, over the rows that have both, in units of 2 ** -2148. square: of the squares of score i
-    over the rows that have score j, likewise. total: of score i over these, in units of 2 ** -1074. rows: their number.
-    """
-
-    product: Integers
-    total: Integers
-    square: Integers
-    rows: Integers
-
-    def __add__(self, other: object) -> "ScoreProducts":
-        """The sums of the rows of both."""
-        return ScoreProducts(*map(add, self, other)) if isinstance(other, ScoreProducts) else NotImplemented
-
-    def varies(self, i: int, j: int) -> bool:
-        """Whether score i differs between the rows that have score j."""
-        return bool(self.rows[i, j] * self.square[i, j] != self.total[i, j] ** 2)
-
-    def correlation(self, i: int, j: int) -> float:
-        """The correlation of scores i and j over the rows that have both; 0 without a spread."""
-        if not (self.varies(i, j) and self.varies(j, i)):
-            return 0.0
-        n = self.rows[i, j]
-        covariance = n * self.product[i, j] - self.total[i, j] * self.total[j, i]
-        spread = [n * self.square[a, b] - self.total[a, b] ** 2 for a, b in ((i, j), (j, i))]
-        size = sqrt(Fraction(covariance**2, spread[0] * spread[1]))
-        return size if covariance > 0 else -size
-
-
-def _scores(measures: Sequence[Compared], pairing: Pairing) -> ScoreProducts:
+def _scores(measures: Sequence[Compared], pairing: Pairing) -> ColumnProducts:
     """The sums over the shared rows of one block, those of both candidates."""
     rows = [ComparedRows.of(pairing, one.name) for one in measures]
-    return reduce(
-        add,
-        (
-            _of_side([each.base for each in rows], pairing.base_rows),
-            _of_side([each.head for each in rows], pairing.head_rows),
-        ),
-    )
-
-
-def _of_side(measures: Sequence[Measure], rows: Positions) -> ScoreProducts:
-    k = len(measures)
-    columns, rates = np.zeros((len(rows), 2 * k)), [one.kind == "rate" for one in measures]
-    for i, one in enumerate(measures):
-        values = one.values[rows]
-        columns[:, k + i] = ~np.isnan(values)
-        columns[:, i] = np.where(np.isnan(values), 0.0, values)
-    sums = _products(columns, [*rates, *[True] * k])
-    square = sums[:k, k:].copy()
-    for i in (i for i, is_rate in enumerate(rates) if not is_rate):
-        for j in range(k):
-            square[i, j] = exact_product(columns[:, i], columns[:, i] * columns[:, k + j])
-    counts = np.array([[n >> SQUARE_UNIT for n in some] for some in sums[k:, k:]], object)
-    # Totals in the unit of numbers, not of products of numbers.
-    total = np.array([[n >> UNIT for n in some] for some in sums[:k, k:]], object)
-    return ScoreProducts(sums[:k, :k], total, square, counts)
+    base = np.column_stack([each.base.values[pairing.base_rows] for each in rows])
+    head = np.column_stack([each.head.values[pairing.head_rows] for each in rows])
+    return ColumnProducts.of(np.vstack([base, head]))
 
 
 def _by_row(measures: Sequence[Compared]) -> Floats:
     """The sums of products of the influences of rows on the differences, each as a share of the largest one."""
     k = len(measures)
-    small = [one.head.kind == "rate" for one in measures] + [True] * k
-    sums = summed((_products(columns, small) for columns, _ in _joined(measures)))
-    rows = [sums[k + i, k + i] >> SQUARE_UNIT for i in range(k)]
-    means = [Fraction(sums[i, k + i], rows[i] << SQUARE_UNIT) if rows[i] else Fraction() for i in range(k)]
-    scales = [rows[i] * Fraction(_largest(one)) for i, one in enumerate(measures)]
-    products = np.zeros((k, k))
-    for i in range(k):
-        for j in range(i + 1):
-            if rows[i] and rows[j]:
-                total = sums[i, j] + means[i] * means[j] * sums[k + i, k + j]
-                centred = total - means[j] * sums[i, k + j] - means[i] * sums[j, k + i]
-                products[i, j] = products[j, i] = float(centred / (1 << SQUARE_UNIT) / scales[i] / scales[j])
-    return products
+    # What is near the mean of each difference's influences, so that their products lose no digits.
+    centres = np.nan_to_num([-one.value if one.head.kind == "corpus" else one.value for one in measures])
+    scales = np.array([_largest(one) for one in measures])
+    sums = np.zeros((2 * k, 2 * k))
+    for columns, _ in _joined(measures):
+        columns[:, :k] = columns[:, k:] * (columns[:, :k] - centres) / scales
+        sums += column_products(columns, columns)
+    rows = np.maximum(np.diagonal(sums[k:, k:]), 1.0)
+    means = np.diagonal(sums[:k, k:]) / rows
+    totals, counts = sums[:k, k:], sums[k:, k:]
+    moved = totals * means
+    centred = sums[:k, :k] - moved - moved.T + np.outer(means, means) * counts
+    np.fill_diagonal(centred, np.maximum(np.diagonal(centred), 0.0))
+    return np.asarray(centred / np.outer(rows, rows))
 
 
 def _by_cluster(measures: Sequence[Compared]) -> Floats | None:
     """The same of clusters; None if there is a single one."""
     k = len(measures)
-    grids = [one.head.scale if one.head.bounds else np.inf for one in measures]
     found: GroupTotals | None = None
     for columns, clusters in _joined(measures):
-        on = np.column_stack([*(on_grid(columns[:, i], grids[i]) for i in range(k)), columns[:, k:]])
-        more = GroupTotals.of(clusters, on)
+        more = GroupTotals.of(clusters, columns)
         found = more if found is None else found + more
     if found is None or len(found.keys) == 1:
         return None
@@ -198,21 +133,3 @@ def _influence(one: Compared, rows: ComparedRows) -> Floats:
 def _largest(one: Compared) -> float:
     """The scale of a difference's influences: units of two measures may be 10¹² apart."""
     return one.head.scale if one.head.kind == "corpus" else one.sums.differences.largest or 1.0
-
-
-def _products(columns: Floats, small: Sequence[bool]) -> Integers:
-    """The sums of products of each two columns in units of 2 ** -2148, shape (k, k).
-
-    small: which columns hold nothing but -1, 0 and 1.
-    """
-    chosen = np.flatnonzero(small)
-    counts = np.zeros((len(chosen), len(chosen)))
-    for start in range(0, len(columns), ROWS_AT_ONCE):
-        signs = columns[start : start + ROWS_AT_ONCE, chosen]
-        counts += signs.T @ signs
-    sums = np.zeros((len(small), len(small)), object)
-    sums[np.ix_(chosen, chosen)] = [[int(n) << SQUARE_UNIT for n in some] for some in counts.tolist()]
-    for i in (i for i, is_small in enumerate(small) if not is_small):
-        for j in range(len(small)):
-            sums[i, j] = sums[j, i] = exact_product(columns[:, i], columns[:, j])
-    return sums

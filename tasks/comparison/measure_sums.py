@@ -1,10 +1,10 @@
 """Sums over the shared rows of one measure of two candidates: all that its difference needs, from any number of rows.
 
-They are exact, so that neither blocks nor the order of rows changes a bit of what is computed from them.
+They are float64, added in the order of the blocks.
 """
 
 from collections.abc import Iterator
-from math import frexp, isfinite
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,20 +13,16 @@ from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.measures import Measure
 from tasks.metrics.base import Floats
 from tasks.scores.columns import Mask
-from tasks.statistics.corpus import EVERYTHING
 from tasks.statistics.difference_sums import DifferenceSums
 from tasks.statistics.group_totals import GroupTotals
-from tasks.statistics.moments import UNIT, Moments
 from tasks.statistics.weighted import WeightedSums
 
 # Scores of equal answers may differ by so much between machines.
 ROUNDING = 1e-6
-# Differences of grouped rows are rounded to this share of the width, so that sums of up to 2 ** 20 rows are exact.
-GRID = 2.0**-32
 
 
 class Side(NamedTuple):
-    """The rows of one version; totals are in units of 2 ** -1074.
+    """The rows of one version.
 
     measured: measured rows, shared or not. total, stats: sums of their values, and of their statistics.
     shared_total, shared_stats: the same of the shared rows that are measured in both versions.
@@ -36,14 +32,14 @@ class Side(NamedTuple):
     """
 
     measured: int
-    total: int
-    stats: tuple[int, ...]
-    shared_total: int
-    shared_stats: tuple[int, ...]
+    total: float
+    stats: tuple[float, ...]
+    shared_total: float
+    shared_stats: tuple[float, ...]
     failed: int
     lacking: int
     outside: int
-    weighted_total: int = 0
+    weighted_total: float = 0.0
 
     def __add__(self, other: object) -> "Side":
         """The sums of the rows of both."""
@@ -57,7 +53,7 @@ class MeasureSums(NamedTuple):
     failed, differently_failed: shared rows that failed in any version, and in just one of them.
     not_asked: shared rows that are unmeasured by design in any version. lacking: those that both were asked for, and
     that are not measured in both. lost, won: sums of the differences of these if they had the worst value for HEAD, and
-    the best, in units of 2 ** -1074; 0 without bounds.
+    the best; 0 without bounds.
     unequal: rows measured in both whose values, or statistics, differ. elsewhere: shared rows that the measure was not
     asked for, on which another score differs. both: rows that pass in both versions.
     weighted: of differences as shares of the width, where HEAD has weights; else None.
@@ -71,8 +67,8 @@ class MeasureSums(NamedTuple):
     differently_failed: int
     not_asked: int
     lacking: int
-    lost: int
-    won: int
+    lost: float
+    won: float
     unequal: int
     elsewhere: int
     both: int
@@ -99,12 +95,12 @@ class MeasureSums(NamedTuple):
         base, head = (
             Side(
                 *_all(one),
-                shared_total=_total(shared[i], is_rate=kind == "rate"),
-                shared_stats=exact_totals(stats[i]),
+                shared_total=float(shared[i].sum()),
+                shared_stats=column_totals(stats[i]),
                 failed=_count(failed[i]),
                 lacking=_count(lacking & missing[i]),
                 outside=0 if of.outside is None else _count(of.outside[places[i][measured]]),
-                weighted_total=0 if weights is None else Moments.of(weights * shared[i], EVERYTHING).total,
+                weighted_total=0.0 if weights is None else float((weights * shared[i]).sum()),
             )
             for i, (one, of) in enumerate(((rows.base, pairing.base), (rows.head, pairing.head)))
         )
@@ -115,7 +111,7 @@ class MeasureSums(NamedTuple):
             base,
             head,
             DifferenceSums.of(differences, width),
-            None if groups is None else GroupTotals.of(groups, on_grid(differences, width)[:, None]),
+            None if groups is None else GroupTotals.of(groups, differences[:, None]),
             failed=_count(failed[0] | failed[1]),
             differently_failed=_count(failed[0] != failed[1]),
             not_asked=_count(not_asked_either),
@@ -139,8 +135,8 @@ def slice_sums(rows: ComparedRows) -> Iterator[tuple[str, str, MeasureSums]]:
         for code in np.unique(codes):
             inside = codes == code
             some = differences[inside]
-            base, head = (NO_ROWS._replace(shared_stats=exact_totals(each[inside])) for each in stats)
-            groups = None if clusters is None else GroupTotals.of(clusters[inside], on_grid(some, width)[:, None])
+            base, head = (NO_ROWS._replace(shared_stats=column_totals(each[inside])) for each in stats)
+            groups = None if clusters is None else GroupTotals.of(clusters[inside], some[:, None])
             sums = NOTHING._replace(base=base, head=head, differences=DifferenceSums.of(some, width), groups=groups)
             yield name, slices.values[code], sums
 
@@ -150,46 +146,34 @@ NO_ROWS = Side(0, 0, (), 0, (), 0, 0, 0)
 NOTHING = MeasureSums(NO_ROWS, NO_ROWS, DifferenceSums(), None, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
-def on_grid(differences: Floats, width: float) -> Floats:
-    """The differences rounded to a share of the width; without bounds as they are."""
-    if not isfinite(width):
-        return differences
-    unit = GRID * 2.0 ** frexp(width)[1]
-    return np.asarray(np.rint(differences / unit) * unit)
-
-
-def exact_totals(columns: Floats) -> tuple[int, ...]:
-    """The sum of each column, shape (n, k), in units of 2 ** -1074."""
-    return tuple(Moments.of(column, EVERYTHING).total for column in columns.T)
+def column_totals(columns: Floats) -> tuple[float, ...]:
+    """The sum of each column, shape (n, k)."""
+    return tuple(columns.sum(axis=0).tolist())
 
 
 def _width(measure: Measure) -> float:
     return float(np.inf) if measure.bounds is None else measure.scale
 
 
-def _all(measure: Measure) -> tuple[int, int, tuple[int, ...]]:
+def _all(measure: Measure) -> tuple[int, float, tuple[float, ...]]:
     """How many rows of a candidate are measured, and the totals of their values and of their statistics."""
     measured = ~np.isnan(measure.values)
     stats = measure.column.stats if measure.kind == "corpus" else None
     return (
         _count(measured),
-        _total(measure.values[measured], is_rate=measure.kind == "rate"),
-        () if stats is None else exact_totals(stats[measured]),
+        float(measure.values[measured].sum()),
+        () if stats is None else column_totals(stats[measured]),
     )
 
 
-def _total(values: Floats, *, is_rate: bool) -> int:
-    return int(np.count_nonzero(values)) << UNIT if is_rate else Moments.of(values, EVERYTHING).total
-
-
-def _with_failed(head: Measure, older: Floats, newer: Floats) -> tuple[int, int]:
+def _with_failed(head: Measure, older: Floats, newer: Floats) -> tuple[float, float]:
     """The total difference of failed rows if they had the worst values for HEAD, and if they had the best."""
     if head.kind == "corpus" or head.bounds is None or not older.size:
-        return 0, 0
+        return 0.0, 0.0
     low, high = head.bounds if head.higher_is_better else head.bounds[::-1]
     lost = np.where(np.isnan(newer), low, newer) - np.where(np.isnan(older), high, older)
     won = np.where(np.isnan(newer), high, newer) - np.where(np.isnan(older), low, older)
-    return Moments.of(lost, EVERYTHING).total, Moments.of(won, EVERYTHING).total
+    return float(lost.sum()), float(won.sum())
 
 
 def _elsewhere(rows: ComparedRows, rest: Mask) -> int:

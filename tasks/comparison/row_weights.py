@@ -6,7 +6,6 @@ import numpy as np
 
 from tasks.comparison.compared import Compared
 from tasks.scores.row_weights import CORPUS, NOTHING
-from tasks.statistics.moments import ratio
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import PairedDifference
@@ -43,6 +42,5 @@ def weighted_difference(one: Compared, plain: "PairedDifference", confidence: fl
 
 def weighted_sides(one: Compared) -> tuple[float, float]:
     """The weighted values of BASE and HEAD."""
-    weight = one.sums.weighted.weight if one.sums.weighted else 0
-    base, head = (ratio(side.weighted_total, weight) for side in (one.sums.base, one.sums.head))
-    return base, head
+    weight = one.sums.weighted.weight if one.sums.weighted else np.nan
+    return one.sums.base.weighted_total / weight, one.sums.head.weighted_total / weight

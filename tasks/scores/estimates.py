@@ -100,9 +100,7 @@ def mean(
 
 def corpus_value(sums: ColumnSums) -> float:
     """The corpus score of the measured rows."""
-    from tasks.statistics.moments import exact_floats
-
-    return float(corpus_score(sums)(exact_floats(sums.stats or ())))
+    return float(corpus_score(sums)(np.array(sums.stats or ())))
 
 
 def corpus_score(column: Counted) -> Callable[[Floats], Floats]:
@@ -169,7 +167,6 @@ def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bound
 def _error(sums: ColumnSums, replicates: "Replicates | None") -> float | None:
     """The standard error of a score by the jackknife; None if it is undefined."""
     from tasks.statistics.corpus import Replicates
-    from tasks.statistics.moments import exact_floats
 
     n = sums.n_measured
     if sums.clusters is None and sums.stats is None:
@@ -177,7 +174,7 @@ def _error(sums: ColumnSums, replicates: "Replicates | None") -> float | None:
     if sums.clusters is None:
         return (replicates or Replicates()).error
     if sums.stats is not None:
-        total = exact_floats(sums.stats)
-        return Replicates.of(corpus_score(sums)(total - sums.clusters.of_stats())).error
+        total = np.array(sums.stats)
+        return Replicates.of(corpus_score(sums)(total - sums.clusters.stats)).error
     size, totals = sums.clusters.of_scores(None)
     return Replicates.of((sums.moments.mean * n - totals) / (n - size)).error

@@ -45,7 +45,7 @@ class Labelled(NamedTuple):
 
 @dataclass(frozen=True)
 class Passes:
-    """The passes over all parts, divided among the crew; each adds up what is found of the parts, in any order.
+    """The passes over all parts, divided among the crew; each adds up what is found of the parts, in their order.
 
     guarantee: widen intervals so that their coverage never falls below their confidence.
     """

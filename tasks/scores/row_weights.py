@@ -42,12 +42,10 @@ class RowWeights(NamedTuple):
 
     def outside(self, candidate: CandidateSums) -> float:
         """The weighted share of judged rows outside of the judge's domain."""
-        from tasks.statistics.moments import ratio
-
         judged = column(candidate, VERDICT)
         if judged is None or judged.weighted is None or not judged.weighted.scores.weight:
             return 0.0
-        return ratio(judged.weighted.outside, judged.weighted.scores.weight)
+        return judged.weighted.outside / judged.weighted.scores.weight
 
 
 def weight_exponent(load: Parts) -> int:

@@ -24,7 +24,7 @@ from tasks.scores.sums import CandidateSums, ColumnSums, Summand, added, candida
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.corpus import Replicates
-    from tasks.statistics.correlation import PairSums
+    from tasks.statistics.correlation import ColumnProducts
     from tasks.statistics.unseen import Deviations
 
 Key = TypeVar("Key")
@@ -123,33 +123,34 @@ def few_inputs(inputs: Mapping[int, str]) -> dict[int, str]:
 class PartSums(NamedTuple):
     """The sums of one part.
 
-    candidates: by name. pairs: of the score columns, over the rows of all candidates. counts: of the data set.
+    candidates: by name. products: of the score columns, over the rows of all candidates. counts: of the data set.
     """
 
     candidates: Mapping[str, CandidateSums]
-    pairs: "Mapping[tuple[int, int], PairSums]"
+    products: "ColumnProducts"
     counts: PartCounts
 
     def __add__(self, other: object) -> "PartSums":
         """The sums of both."""
         if not isinstance(other, PartSums):
             return NotImplemented
-        candidates, pairs = added([self.candidates, other.candidates]), _merged(self.pairs, other.pairs)
-        return PartSums(candidates, pairs, self.counts + other.counts)
+        candidates = added([self.candidates, other.candidates])
+        return PartSums(candidates, self.products + other.products, self.counts + other.counts)
 
 
 def part_sums(
     parts: ScoreParts, number: int, fitted: Mapping[str, float], *, grouped: bool, guarantee: bool
 ) -> PartSums:
     """Add up the rows of a part. fitted: column → fitted threshold. guarantee: as of `candidate_sums`."""
-    from tasks.statistics.correlation import pair_sums
+    from tasks.statistics.correlation import ColumnProducts
 
     found = parts.candidates(number, fitted, grouped=grouped)
     reasons = _domain_reasons(parts.judge, number)
-    columns = zip(*([column.values for column in one.columns] for one in found), strict=True)
+    columns = [*zip(*([column.values for column in one.columns] for one in found), strict=True)]
+    scores = np.column_stack([np.concatenate(values) for values in columns]) if columns else np.empty((0, 0))
     return PartSums(
         {one.name: _with_domain(candidate_sums(one, guarantee=guarantee), one, reasons) for one in found},
-        pair_sums([np.concatenate(values) for values in columns]),
+        ColumnProducts.of(scores),
         part_counts(parts.load, number),
     )
 
@@ -191,18 +192,18 @@ class Totals(NamedTuple):
     """What the second pass over the parts needs of the first.
 
     fitted: column → fitted threshold. grouped: whether any row has a group. measure: the primary measure. stats:
-    candidate → place → sums of the statistics of a corpus score in units of 2 ** -1074, of independent rows. means:
+    candidate → place → sums of the statistics of a corpus score of independent rows. means:
     candidate → place → mean of scores that may be steady.
     """
 
     fitted: Mapping[str, float]
     grouped: bool
     measure: str
-    stats: Mapping[str, Mapping[Place, tuple[int, ...]]]
+    stats: Mapping[str, Mapping[Place, tuple[float, ...]]]
     means: Mapping[str, Mapping[Place, float]]
 
 
-def corpus_totals(sums: CandidateSums) -> dict[Place, tuple[int, ...]]:
+def corpus_totals(sums: CandidateSums) -> dict[Place, tuple[float, ...]]:
     """The sums of statistics that the second pass needs of a candidate."""
     return {place: one.stats for place, one in _independent(sums) if one.stats is not None and one.n_measured}
 
@@ -236,12 +237,11 @@ def second_sums(parts: ScoreParts, number: int, totals: Totals) -> SecondSums:
     return SecondSums(replicates, deviations, _failures(parts, number, found, totals))
 
 
-def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[int, ...]]) -> "dict[Place, Replicates]":
+def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]]) -> "dict[Place, Replicates]":
     from tasks.statistics.corpus import Replicates
-    from tasks.statistics.moments import exact_floats
 
     return {
-        place: Replicates.of(np.asarray(corpus_score(one)(exact_floats(total) - one.stats[rows]), np.float64))
+        place: Replicates.of(np.asarray(corpus_score(one)(np.array(total) - one.stats[rows]), np.float64))
         for place, total, one, rows in _measured(candidate, totals)
         if one.stats is not None
     }

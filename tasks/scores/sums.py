@@ -1,6 +1,6 @@
 """Sums of score columns: all that estimates need of any number of rows; those of several parts add up.
 
-They are exact, so that neither parts nor the order of rows changes a bit of what is computed from them.
+They are float64, added in the order of the parts: equal parts give the same bits for any number of workers.
 """
 
 from collections import Counter
@@ -64,18 +64,16 @@ class WeightedColumn(NamedTuple):
     """Weighted sums of a score column's measured rows.
 
     scores: in [0, 1] where the scores have bounds. passes: of verdicts, 1 or 0; None for a column without a pass rate.
-    outside: the weight of rows outside of the judge's domain, in units of 2 ** -1074.
+    outside: the weight of rows outside of the judge's domain.
     """
 
     scores: "WeightedSums"
     passes: "WeightedSums | None"
-    outside: int
+    outside: float
 
     @classmethod
     def of(cls, column: ScoreColumn, candidate: Candidate) -> "WeightedColumn | None":
         """Add up the rows of a candidate; None without weights."""
-        from tasks.statistics.corpus import EVERYTHING
-        from tasks.statistics.moments import Moments
         from tasks.statistics.weighted import WeightedSums
 
         if candidate.weights is None:
@@ -90,7 +88,7 @@ class WeightedColumn(NamedTuple):
         return cls(
             WeightedSums.of(values, weights, groups),
             None if passed is None else WeightedSums.of(passed, weights, groups),
-            Moments.of(outside, EVERYTHING).total,
+            float(outside.sum()),
         )
 
     def __add__(self, other: object) -> "WeightedColumn":
@@ -107,7 +105,7 @@ class ColumnSums:
 
     n_rows: rows. not_asked: rows that are unmeasured by design. outside: measured rows outside of the judge's domain.
     moments: of the measured rows' scores. passed: measured rows that pass; None for a column without a pass rate.
-    stats: sums of the statistics of measured rows in units of 2 ** -1074; None where the corpus score is a mean.
+    stats: sums of the statistics of measured rows; None where the corpus score is a mean.
     clusters: None for independent rows. spread: how often each score occurs, if coverage is to be guaranteed.
     weighted: over all rows, where weights are mapped; else None.
     """
@@ -119,7 +117,7 @@ class ColumnSums:
     outside: int
     moments: "Moments"
     passed: int | None
-    stats: tuple[int, ...] | None
+    stats: tuple[float, ...] | None
     clusters: ClusterSums | None
     spread: "Distribution | None"
     weighted: WeightedColumn | None = None
@@ -269,7 +267,7 @@ def by_code(
     stats = None if column.stats is None else column.stats[measured]
     groups = None if candidate.groups is None else candidate.groups[measured]
     moments = Moments.by_code(values, own, count, bounds or EVERYTHING)
-    totals = None if stats is None else [[m.total for m in Moments.by_code(s, own, count, EVERYTHING)] for s in stats.T]
+    totals = None if stats is None else np.column_stack([np.bincount(own, s, count) for s in stats.T]).tolist()
     found = []
     for code in range(count):
         some = own == code if groups is not None or (guarantee and bounds) else None
@@ -282,13 +280,12 @@ def by_code(
                 0 if outside is None else int(outside[code]),
                 moments[code],
                 None if passes is None else int(passes[code]),
-                None if totals is None else tuple(total[code] for total in totals),
+                None if totals is None else tuple(totals[code]),
                 None
                 if groups is None
                 else cluster_sums(
                     groups[some],
                     values[some],
-                    bounds,
                     None if passed is None else passed[some],
                     None if stats is None else stats[some],
                 ),
@@ -298,7 +295,7 @@ def by_code(
     return found
 
 
-def _added(mine: Sequence[int], theirs: Sequence[int], sign: int) -> tuple[int, ...]:
+def _added(mine: Sequence[float], theirs: Sequence[float], sign: int) -> tuple[float, ...]:
     return tuple(a + sign * b for a, b in zip(mine, theirs, strict=True))
 
 

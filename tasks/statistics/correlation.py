@@ -1,73 +1,89 @@
 """Pearson correlations of many columns at once, each pair over the rows where both are measured."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations
-from math import nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import Bounds, FloatArray
-from tasks.statistics.moments import Moments, exact_product
+from tasks.statistics.arrays import BoolArray, FloatArray
 
-EVERYTHING: Bounds = (-np.inf, np.inf)
+# Squared deviations below this share of what they are the difference of are rounding error.
+_ROUNDING = 1e-13
+# Means of two parts that differ by a smaller share differ by rounding.
+_EQUAL = 1e-14
 
 
-class PairSums(NamedTuple):
-    """The exact sums of two columns over the rows where both are measured; product: in units of 2 ** -2148."""
+class ColumnProducts(NamedTuple):
+    """Sums over rows of k columns, in float64; those of several parts add up. Each of shape (k, k), float64.
 
-    left: Moments = Moments()
-    right: Moments = Moments()
-    product: int = 0
+    Attributes:
+        rows: Number of rows where columns i and j are both measured.
+        means: Mean of column i over these rows; 0 without any.
+        squares: Sum over these rows of the squared deviations of column i from that mean.
+        products: Sum of the products of the deviations of columns i and j.
 
-    def __add__(self, other: object) -> "PairSums":
+    Source: Chan, Golub & LeVeque 1983 for sums of squares of several parts.
+    """
+
+    rows: FloatArray
+    means: FloatArray
+    squares: FloatArray
+    products: FloatArray
+
+    @classmethod
+    def of(cls, columns: FloatArray) -> "ColumnProducts":
+        """Add up columns, shape (n, k), finite; NaN means unmeasured.
+
+        Raises:
+            ValueError: A column has infinite numbers.
+        """
+        if np.isinf(columns).any():
+            place = int(np.argmax(np.isinf(columns).any(axis=0)))
+            raise ValueError(f"x[:, {place}] has infinite numbers: expected finite ones, NaN where unmeasured")
+        measured = ~np.isnan(columns)
+        # Deviations from a typical number lose no digits; a constant column has none.
+        known = [x[rows] for x, rows in zip(columns.T, measured.T, strict=True)]
+        centres = np.array([np.median(x) if x.size else 0.0 for x in known])
+        deviations = np.where(measured, columns - centres, 0.0)
+        present = measured.astype(np.float64)
+        rows, totals = column_products(present, present), column_products(deviations, present)
+        count, about = np.maximum(rows, 1.0), column_products(deviations**2, present)
+        squares = about - totals**2 / count
+        squares[squares <= _ROUNDING * about] = 0.0
+        products = column_products(deviations, deviations) - totals * totals.T / count
+        return cls(rows, np.where(rows > 0.0, centres[:, None] + totals / count, 0.0), squares, products)
+
+    def __add__(self, other: object) -> "ColumnProducts":
         """The sums of the rows of both."""
-        if not isinstance(other, PairSums):
+        if not isinstance(other, ColumnProducts):
             return NotImplemented
-        return PairSums(self.left + other.left, self.right + other.right, self.product + other.product)
+        if not (len(self.rows) and len(other.rows)):  # a part without any candidate
+            return self if len(self.rows) else other
+        rows = self.rows + other.rows
+        share = other.rows / np.maximum(rows, 1.0)
+        apart, both = other.means - self.means, self.rows * share
+        apart[np.abs(apart) <= _EQUAL * np.abs(self.means)] = 0.0
+        return ColumnProducts(
+            rows,
+            np.where(self.rows == 0.0, other.means, self.means + apart * share),
+            self.squares + other.squares + apart**2 * both,
+            self.products + other.products + apart * apart.T * both,
+        )
 
     @property
-    def correlation(self) -> float:
-        """Pearson's correlation, NaN where a column is constant or there are fewer than two rows."""
-        n, left, right = self.left.n, self.left, self.right
-        spreads = (n * left.square - left.total**2) * (n * right.square - right.total**2)
-        if spreads == 0:
-            return nan
-        covariance = n * self.product - left.total * right.total
-        return (1.0 if covariance >= 0 else -1.0) * sqrt(covariance**2 / spreads)
+    def varies(self) -> BoolArray:
+        """Whether column i differs between the rows where column j is measured too; shape (k, k)."""
+        return np.asarray(self.squares > 0.0)
 
-
-# Places of two columns, the first one first → their sums.
-Pairs = Mapping[tuple[int, int], PairSums]
-
-
-def pair_sums(columns: Sequence[FloatArray]) -> dict[tuple[int, int], PairSums]:
-    """Add up every pair of columns, shape (n,) each, finite; NaN means unmeasured.
-
-    Raises:
-        ValueError: A column has infinite numbers.
-    """
-    for place, column in enumerate(columns):
-        if np.isinf(column).any():
-            raise ValueError(f"x[:, {place}] has infinite numbers: expected finite ones, NaN where unmeasured")
-    missing = [np.flatnonzero(np.isnan(column)) for column in columns]
-    filled = [np.nan_to_num(column) if rows.size else column for column, rows in zip(columns, missing, strict=True)]
-    totals = [
-        replace(Moments.of(column, EVERYTHING), n=column.size - rows.size)
-        for column, rows in zip(filled, missing, strict=True)
-    ]
-
-    def where_both(place: int, other: int) -> Moments:
-        """The sums of a column without the rows that only the other one lacks."""
-        lacking = columns[place][missing[other]]
-        return totals[place] - Moments.of(lacking[~np.isnan(lacking)], EVERYTHING) if lacking.size else totals[place]
-
-    return {
-        (i, j): PairSums(where_both(i, j), where_both(j, i), exact_product(filled[i], filled[j]))
-        for i, j in combinations(range(len(columns)), 2)
-    }
+    @property
+    def correlations(self) -> FloatArray:
+        """Correlations of the columns; NaN where one of both does not vary; 1 on the diagonal; shape (k, k)."""
+        known = self.varies & self.varies.T
+        found = np.full(known.shape, np.nan)
+        spread = np.sqrt(self.squares) * np.sqrt(self.squares.T)
+        found[known] = np.clip(self.products[known] / spread[known], -1.0, 1.0)
+        np.fill_diagonal(found, 1.0)
+        return found
 
 
 def correlations(x: npt.ArrayLike) -> FloatArray:
@@ -83,7 +99,7 @@ def correlations(x: npt.ArrayLike) -> FloatArray:
     Raises:
         ValueError: Another shape, or infinite numbers.
 
-    Source: Pearson 1895; the sums are exact, so no centre is needed.
+    Source: Pearson 1895.
 
     >>> correlations([[0, 1, 5], [1, 0, 5], [2, 2, float("nan")]]).round(3)
     array([[1. , 0.5, nan],
@@ -93,12 +109,9 @@ def correlations(x: npt.ArrayLike) -> FloatArray:
     rows = np.asarray(x, dtype=np.float64)
     if rows.ndim != 2:  # noqa: PLR2004 (a table)
         raise ValueError(f"x has shape {rows.shape}: expected one column per metric, shape (n, k)")
-    return correlation_matrix(pair_sums([*rows.T]), range(rows.shape[1]))
+    return ColumnProducts.of(rows).correlations
 
 
-def correlation_matrix(pairs: Pairs, places: Sequence[int]) -> FloatArray:
-    """Return the correlations of these columns, shape (k, k), as `correlations` does."""
-    matrix = np.eye(len(places))
-    for (i, left), (j, right) in combinations(enumerate(places), 2):
-        matrix[i, j] = matrix[j, i] = pairs[min(left, right), max(left, right)].correlation
-    return matrix
+def column_products(left: FloatArray, right: FloatArray) -> FloatArray:
+    """The sums over rows of the products of each two columns; unlike BLAS, the same bits for any number of threads."""
+    return np.asarray(np.einsum("in,jn->ij", np.ascontiguousarray(left.T), np.ascontiguousarray(right.T)))

@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.statistics.arrays import FloatArray, IntArray
 from tasks.statistics.clusters import ClusterTotals
-from tasks.statistics.moments import UNIT, Moments, ratio
+from tasks.statistics.moments import Moments
 from tasks.statistics.unseen import evidence
 
 # Steps of the width to which differences are rounded where their distribution matters, not their sum.
@@ -16,34 +16,28 @@ NO_SPREAD = np.zeros(0, np.intp)
 
 
 class DifferenceSums(NamedTuple):
-    """The differences of some rows, head - base; sums are exact, and those of several parts add up.
+    """The differences of some rows, head - base; the sums of several parts add up.
 
     Attributes:
         moments: Of the differences; one at a bound is a change by the full width of the metric.
         unchanged: Number of rows whose difference is 0.
-        moved: Sum of the absolute differences, in units of 2 ** -1074.
+        moved: Sum of the absolute differences.
         largest: Largest absolute difference.
         spread: Number of rows by difference, in steps of the width; shape (2 * STEPS + 1,); empty without bounds.
     """
 
     moments: Moments = Moments()
     unchanged: int = 0
-    moved: int = 0
+    moved: float = 0.0
     largest: float = 0.0
     spread: IntArray = NO_SPREAD
 
     @classmethod
     def of(cls, differences: FloatArray, width: float) -> "DifferenceSums":
         """Add up differences, shape (n,), finite; width: upper - lower bound of the metric, may be infinite."""
-        unchanged, won, lost = (int(np.count_nonzero(differences == each)) for each in (0.0, width, -width))
-        if unchanged + won + lost == differences.size:  # counts say all, and need no compiled code
-            unit, changed = _exact(width) if won + lost else 0, won + lost
-            moments = Moments(differences.size, (won - lost) * unit, changed * unit**2, lost, won)
-            return cls(moments, unchanged, changed * unit, width if changed else 0.0, _spread(differences, width))
-        moments = Moments.of(differences, (-width, width))
-        sizes = np.abs(differences)
-        moved, largest = Moments.of(sizes, (0.0, 0.0)).total, float(sizes.max(initial=0.0))
-        return cls(moments, unchanged, moved, largest, _spread(differences, width))
+        moments, sizes = Moments.of(differences, (-width, width)), np.abs(differences)
+        unchanged, largest = int(np.count_nonzero(sizes == 0.0)), float(sizes.max(initial=0.0))
+        return cls(moments, unchanged, float(sizes.sum()), largest, _spread(differences, width))
 
     @property
     def n(self) -> int:
@@ -91,7 +85,8 @@ class Items:
             self.variance = sums.moments.variance / unit**2 if sums.n > 1 else 0.0
             self.error = sqrt(self.variance / self.count)
             self.largest = sums.largest / unit
-            self.usual = ratio(sums.moments.square, sums.moved << UNIT) / unit if sums.moved else 1.0
+            squares = sums.moments.squares + sums.moments.total * sums.moments.mean
+            self.usual = squares / sums.moved / unit if sums.moved else 1.0
             self.worst = 1.0
             used = np.flatnonzero(sums.spread)
             changes, self._counts = (used - STEPS) / STEPS, sums.spread[used]
@@ -125,9 +120,3 @@ def _spread(differences: FloatArray, width: float) -> IntArray:
         return NO_SPREAD
     places = np.rint(np.clip(differences / width, -1.0, 1.0) * STEPS).astype(np.intp) + STEPS
     return np.bincount(places, minlength=2 * STEPS + 1)
-
-
-def _exact(number: float) -> int:
-    """A number in units of 2 ** -1074."""
-    numerator, denominator = number.as_integer_ratio()
-    return (numerator << UNIT) // denominator

@@ -1,38 +1,40 @@
-"""Exact sums: what a mean and its interval need of any number of rows; they add up in any order to the same bits."""
+"""Sums of scores: what a mean and its interval need of any number of rows; those of several parts add up."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from math import inf
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.statistics.arrays import Bounds, FloatArray, IntArray
-from tasks.statistics.kernels.exact_sums import moment_limbs, product_limbs
 
-# Sums are integers in these units: 2 ** -1074 is the smallest double.
-UNIT, SQUARE_UNIT = 1074, 2148
-Limbs = npt.NDArray[np.uint32]
+# Squared deviations that are left of a difference of two sums, as a share of the minuend's: less is rounding error.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The sums of n scores.
+    """The sums of n scores, in float64: equal parts that are added in the same order give the same bits.
 
     Attributes:
         n: Number of scores.
-        total: Their sum, in units of 2 ** -1074.
-        square: The sum of their squares, in units of 2 ** -2148.
+        total: Their sum.
+        squares: The sum of their squared deviations from their mean.
         at_low: Scores at the lower bound.
         at_high: Scores at the upper bound.
+        least: The smallest score.
+        most: The largest score.
+
+    Source: Chan, Golub & LeVeque 1983 for sums of squares of several parts.
     """
 
     n: int = 0
-    total: int = 0
-    square: int = 0
+    total: float = 0.0
+    squares: float = 0.0
     at_low: int = 0
     at_high: int = 0
+    least: float = inf
+    most: float = -inf
 
     @classmethod
     def of(cls, scores: FloatArray, bounds: Bounds) -> Self:
@@ -45,69 +47,76 @@ class Moments:
         if not np.isfinite(scores).all():
             raise ValueError("scores that are not finite: leave unmeasured rows out")
         sizes = np.bincount(codes, minlength=count)
+        rows, present = np.maximum(sizes, 1), np.flatnonzero(sizes)
+        least, most = np.full(count, inf), np.full(count, -inf)
         small = codes.astype(np.min_scalar_type(count))  # numpy sorts up to 65,535 codes by counting
-        order = np.arange(codes.size) if count == 1 else np.argsort(small, kind="stable")
-        totals, squares = moment_limbs(np.ascontiguousarray(scores, np.float64), order, np.append(0, np.cumsum(sizes)))
+        ordered = np.asarray(scores if count == 1 else scores[np.argsort(small, kind="stable")], np.float64)
+        starts = (np.cumsum(sizes) - sizes)[present]
+        if present.size:
+            least[present] = np.minimum.reduceat(ordered, starts)
+            most[present] = np.maximum.reduceat(ordered, starts)
+        totals = np.array([scores.sum()]) if count == 1 else np.bincount(codes, scores, count)
+        means = np.clip(totals / rows, np.where(sizes, least, 0.0), np.where(sizes, most, 0.0))
+        deviations = scores - means[codes]
+        # The second sum takes out what the rounding of the mean has added.
+        squares = np.bincount(codes, deviations**2, count) - np.bincount(codes, deviations, count) ** 2 / rows
+        squares = np.where(least == most, 0.0, np.maximum(squares, 0.0))
         low, high = (np.bincount(codes[scores == bound], minlength=count) for bound in bounds)
-        return [
-            cls(int(n), _integer(total), _integer(square), int(least), int(most))
-            for n, total, square, least, most in zip(sizes, totals, squares, low, high, strict=True)
-        ]
+        columns = (sizes, totals, squares, low, high, least, most)
+        return [cls(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
     @classmethod
     def of_passes(cls, n: int, passed: int) -> Self:
         """The sums of n verdicts, 1 or 0."""
-        return cls(n, passed << UNIT, passed << SQUARE_UNIT, n - passed, passed)
+        if not n:
+            return cls()
+        squares = passed * (n - passed) / n
+        return cls(n, float(passed), squares, n - passed, passed, float(passed == n), float(passed > 0))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*(mine + theirs for mine, theirs in zip(self._fields, other._fields, strict=True)))
+        if not (self.n and other.n):
+            return self if self.n else other
+        n = self.n + other.n
+        apart = (other.mean - self.mean) ** 2 * (self.n / n * other.n)
+        return type(self)(
+            n,
+            self.total + other.total,
+            self.squares + other.squares + apart,
+            self.at_low + other.at_low,
+            self.at_high + other.at_high,
+            min(self.least, other.least),
+            max(self.most, other.most),
+        )
 
     def __sub__(self, other: Self) -> Self:
-        """The sums of the scores without those of `other`, which are among them."""
-        return type(self)(*(mine - theirs for mine, theirs in zip(self._fields, other._fields, strict=True)))
+        """The sums of the scores without those of `other`, which are among them; `least`, `most`: of all of them."""
+        n = self.n - other.n
+        if not (n and other.n):
+            return self if n else type(self)()
+        rest = type(self)(n, self.total - other.total, 0.0, self.at_low - other.at_low, self.at_high - other.at_high)
+        apart = (other.mean - rest.mean) ** 2 * (n / self.n * other.n)
+        squares = self.squares - other.squares - apart
+        is_constant = squares <= _ROUNDING * self.squares
+        limits = (rest.mean, rest.mean) if is_constant else (self.least, self.most)
+        return type(self)(n, rest.total, 0.0 if is_constant else squares, rest.at_low, rest.at_high, *limits)
 
     @property
     def mean(self) -> float:
-        """The mean, rounded once; for n > 0."""
-        return ratio(self.total, self.n << UNIT)
+        """The mean; for n > 0."""
+        mean = self.total / self.n
+        return min(max(mean, self.least), self.most) if self.least <= self.most else mean
 
     @property
     def variance(self) -> float:
-        """The variance with n - 1 below the line, rounded once; for n > 1."""
-        return ratio(self.n * self.square - self.total**2, self.n * (self.n - 1) << SQUARE_UNIT)
+        """The variance with n - 1 below the line; for n > 1."""
+        return self.squares / (self.n - 1)
 
     @property
     def is_constant(self) -> bool:
         """Whether all scores are equal."""
-        return self.n * self.square == self.total**2
+        return self.least >= self.most
 
     @property
     def is_binary(self) -> bool:
         """Whether all scores lie at the bounds."""
         return self.at_low + self.at_high == self.n
-
-    @property
-    def _fields(self) -> Sequence[int]:
-        return (self.n, self.total, self.square, self.at_low, self.at_high)
-
-
-def ratio(above: int, below: int) -> float:
-    """The ratio of two integers, rounded once; infinite if it is larger than any double. below: positive."""
-    try:
-        return above / below
-    except OverflowError:
-        return math.inf if above > 0 else -math.inf
-
-
-def exact_floats(totals: Sequence[int]) -> FloatArray:
-    """Sums in units of 2 ** -1074 as doubles, each rounded once; shape (k,)."""
-    return np.array([ratio(total, 1 << UNIT) for total in totals])
-
-
-def exact_product(left: FloatArray, right: FloatArray) -> int:
-    """The sum of left · right in units of 2 ** -2148; both of shape (n,), finite."""
-    return _integer(product_limbs(*(np.ascontiguousarray(column, np.float64) for column in (left, right))))
-
-
-def _integer(limbs: npt.NDArray[Any]) -> int:
-    return int.from_bytes(limbs.tobytes(), "little", signed=True)

@@ -16,12 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.statistics.arrays import Bounds, FloatArray
-from tasks.statistics.moments import UNIT, Moments, ratio
 
 _UNSEEN, _SEEN_ENOUGH, _SEEN_POWER = 2.4, 5.0, 0.4
 # Less than any distance of two scores.
 _NO_ROOM = 1e-300
-_EVERYTHING: Bounds = (-np.inf, np.inf)
 
 
 def evidence(distances: FloatArray, room: float) -> FloatArray:
@@ -51,17 +49,15 @@ def unseen_variance(seen: float, room: float, count: int, worst: float = 1.0) ->
 class Deviations(NamedTuple):
     """Sums over some rows of scores about the mean of all, in [0, 1]; those of several parts add up.
 
-    Each is in units of 2 ** -1074, so that neither parts nor the order of rows changes a bit.
-
     Attributes:
         below: Sum of `evidence` where the room is that below the mean.
         above: Likewise above the mean.
         cubes: Sum of the cubes of the deviations.
     """
 
-    below: int = 0
-    above: int = 0
-    cubes: int = 0
+    below: float = 0.0
+    above: float = 0.0
+    cubes: float = 0.0
 
     @classmethod
     def of(cls, scores: FloatArray, mean: float, bounds: Bounds) -> "Deviations":
@@ -69,7 +65,7 @@ class Deviations(NamedTuple):
         width = bounds[1] - bounds[0]
         distances, p = (scores - mean) / width, min(max((mean - bounds[0]) / width, 0.0), 1.0)
         columns = evidence(distances, p), evidence(distances, 1.0 - p), distances**3
-        return cls(*(Moments.of(column, _EVERYTHING).total for column in columns))
+        return cls(*(float(column.sum()) for column in columns))
 
     def __add__(self, other: object) -> "Deviations":
         """The sums of the rows of both."""
@@ -78,9 +74,9 @@ class Deviations(NamedTuple):
     @property
     def seen(self) -> tuple[float, float]:
         """The evidence about rare scores far below the mean, and far above it."""
-        return ratio(self.below, 1 << UNIT), ratio(self.above, 1 << UNIT)
+        return self.below, self.above
 
     def skew(self, squares: float) -> float:
         """The sum of cubes over the sum of squares to the power of 1.5, 0 or more; infinite where that is 0."""
         size: float = squares**1.5
-        return abs(ratio(self.cubes, 1 << UNIT)) / size if size else inf
+        return abs(self.cubes) / size if size else inf

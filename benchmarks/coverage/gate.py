@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from benchmarks.coverage.cells import Cell, Floats, Measure, Simulation, Study, alarms, generator, mean_ratio
 from tasks.statistics.clusters import Codes
-from tasks.statistics.multiplicity import holm, max_t
+from tasks.statistics.multiplicity import max_t
 from tasks.statistics.paired import PairedDifference, mcnemar_midp, paired_difference
 from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
 from tasks.statistics.sequential import alpha_spending, drift_detector
@@ -80,6 +80,13 @@ def _false_verdicts(kind: str, correlation: float, rng: np.random.Generator, dra
         yield (bool(changed(d, p_values_of(d))),)
 
 
+def rejected_by_holm(p_values: Floats) -> set[int]:
+    """The tests that Holm's procedure (1979) rejects."""
+    order = np.argsort(p_values)
+    kept = p_values[order] > ALPHA / np.arange(len(order), 0, -1)
+    return {*order[: int(np.argmax(kept)) if kept.any() else len(order)].tolist()}
+
+
 def power_over_holm(draws: int) -> Iterator[Cell]:
     """Measure how much more often than Holm's procedure the family finds one metric that changed by 3 SE at ρ = 0.8."""
     rng = generator("families", "power", ROWS)
@@ -88,7 +95,7 @@ def power_over_holm(draws: int) -> Iterator[Cell]:
         d = continuous(normals(rng, 0.8))
         d[:, 0] = np.clip(d[:, 0] + 3.0 * SPREAD / sqrt(ROWS), -1.0, 1.0)
         p_values = p_values_of(d)
-        found[draw] = 0 in changed(d, p_values), holm(p_values)[0] <= ALPHA
+        found[draw] = 0 in changed(d, p_values), 0 in rejected_by_holm(p_values)
     ours, holms = found.mean(axis=0)
     name = f"one changed, ρ = 0.8, n = {ROWS} ({ours:.3f} to {holms:.3f})"
     yield Measure("power over Holm's", "at least", 1.2).cell(FAMILY, name, *mean_ratio(found), draws)

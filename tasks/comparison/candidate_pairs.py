@@ -193,9 +193,9 @@ def rates(pairing: Pairing) -> list[str]:
 def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> list[list[SliceEntry]]:
     """For each pair of candidates every measure on every slice that leaves out rows.
 
-    All p values are adjusted for the false discovery rate.
+    All p values are adjusted for the false discovery rate (Benjamini & Hochberg 1995).
     """
-    from tasks.statistics import benjamini_hochberg
+    from scipy.stats import false_discovery_control
 
     parts = [
         part
@@ -205,7 +205,7 @@ def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> li
         if 0 < part.n < difference.compared.n and not part.is_designed
     ]
     tested = [differences.uncorrected(part, gate.confidence) for part in parts]
-    adjusted = benjamini_hochberg(np.array([difference.p_value for difference in tested]))
+    adjusted = false_discovery_control([difference.p_value for difference in tested])
     rows: list[SliceEntry] = [
         {
             "slice": part.part.column if part.part else "",

@@ -10,7 +10,7 @@ from tasks.statistics.designed import designed_mean
 from tasks.statistics.designed_difference import DesignedDifference, DesignedLabels, designed_difference
 from tasks.statistics.estimate import Estimate, Method
 from tasks.statistics.mean import mean_interval
-from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
+from tasks.statistics.multiplicity import max_t, sidak
 from tasks.statistics.paired import (
     PairedDifference,
     corpus_difference,
@@ -37,10 +37,10 @@ from tasks.statistics.win_rate import WinRate, win_rate
 __all__ = [
     "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
     "FewRows", "FittedThreshold", "Method", "PairSums", "PairedDifference", "PpiDifference", "PpiEstimate", "Strength",
-    "TooManyRowsError", "VarianceSplit", "WinRate", "agreement", "alpha_spending", "benjamini_hochberg",
+    "TooManyRowsError", "VarianceSplit", "WinRate", "agreement", "alpha_spending",
     "bias_model", "corpus_difference", "corpus_influence", "corpus_interval", "correlations", "cross_fitted",
     "designed_difference", "designed_mean", "detectable_corpus_difference", "detectable_difference",
-    "drift_detector", "holm", "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at",
+    "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at",
     "ppi_difference", "ppi_mean", "question_interval", "required_rows", "rows_to_find", "score_interval", "sidak",
     "strengths", "threshold_from_labels", "transported", "transported_difference", "variance_split", "win_rate",
 ]  # fmt: skip

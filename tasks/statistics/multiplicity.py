@@ -1,6 +1,5 @@
-"""Corrections for several tests: single-step max-T, Holm and Benjamini–Hochberg."""
+"""Critical values of several tests at once: single-step max-T, and Šidák's."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from math import expm1, log, log1p
 
@@ -91,46 +90,6 @@ def sidak(tests: int, confidence: float = 0.95) -> float:
     return -float(ndtri(-expm1(log1p(confidence - 1.0) / tests) / 2.0))
 
 
-def holm(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjust p values to control the probability of any false rejection.
-
-    Args:
-        p_values: Shape (k,), float64; NaN means not tested and stays NaN.
-
-    Returns:
-        Adjusted p values, shape (k,).
-
-    Raises:
-        ValueError: A wrong shape, or a p value outside [0, 1].
-
-    Source: Holm 1979.
-
-    >>> holm([0.01, 0.04, 0.03]).tolist()  # 3·0.01, then 2·0.03, then the larger of 0.06 and 0.04
-    [0.03, 0.06, 0.06]
-    """
-    return _adjusted(p_values, lambda p: np.maximum.accumulate(np.arange(p.size, 0, -1) * p))
-
-
-def benjamini_hochberg(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjust p values to control the expected share of false rejections, for independent tests.
-
-    Args:
-        p_values: Shape (k,), float64; NaN means not tested and stays NaN.
-
-    Returns:
-        Adjusted p values, shape (k,).
-
-    Raises:
-        ValueError: A wrong shape, or a p value outside [0, 1].
-
-    Source: Benjamini & Hochberg 1995; Benjamini & Yekutieli 2001 for positively dependent tests.
-
-    >>> benjamini_hochberg([0.01, 0.04, 0.03]).tolist()  # 3/1·0.01, then the smaller of 3/2·0.03 and 3/3·0.04
-    [0.03, 0.04, 0.04]
-    """
-    return _adjusted(p_values, lambda p: np.minimum.accumulate((p.size / np.arange(1, p.size + 1) * p)[::-1])[::-1])
-
-
 def _correlation(products: FloatArray) -> FloatArray:
     """Return the correlation matrix of the differences that vary."""
     square = np.diagonal(products)
@@ -184,20 +143,3 @@ def _draws(metrics: int) -> tuple[FloatArray, FloatArray]:
     first = np.ascontiguousarray(uniform[0])
     first.flags.writeable = normal.flags.writeable = False
     return first, normal
-
-
-def _adjusted(p_values: npt.ArrayLike, adjust: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Apply an adjustment for ascending p values to those that are not NaN."""
-    p = np.asarray(p_values, dtype=np.float64)
-    if p.ndim != 1:
-        raise ValueError(f"p_values has shape {p.shape}: expected one p value per test, shape (k,)")
-    outside = (p < 0.0) | (p > 1.0)
-    if outside.any():
-        first = int(np.argmax(outside))
-        message = f"p_values[{first}] = {p[first]}: expected a number in [0, 1], or NaN where nothing was tested"
-        raise ValueError(message)
-    tested = np.flatnonzero(~np.isnan(p))
-    order = tested[np.argsort(p[tested], kind="stable")]
-    adjusted = np.full(p.shape, np.nan)
-    adjusted[order] = np.minimum(adjust(p[order]), 1.0)
-    return adjusted

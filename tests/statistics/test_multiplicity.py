@@ -1,6 +1,4 @@
-"""Families of tests: critical values against integrals, adjusted p values against statsmodels, laws and refusals."""
-
-from math import isnan
+"""Families of tests: critical values against integrals, laws and refusals."""
 
 import numpy as np
 import pytest
@@ -10,17 +8,15 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import norm
-from statsmodels.stats.multitest import multipletests
 
 from tasks.statistics.clusters import FewClusters
-from tasks.statistics.multiplicity import benjamini_hochberg, holm, max_t, sidak
+from tasks.statistics.multiplicity import max_t, sidak
 
 derandomized = settings(derandomize=True)
 cells = st.floats(-1.0, 1.0, allow_subnormal=False).map(lambda v: round(v, 3))
 tables = st.integers(1, 4).flatmap(
     lambda k: st.lists(st.lists(cells, min_size=k, max_size=k), min_size=1, max_size=12).map(np.array)
 )
-p_lists = st.lists(st.floats(0.0, 1.0) | st.just(float("nan")), max_size=12)
 
 
 def correlated(metrics: int, correlation: float) -> np.ndarray:
@@ -142,32 +138,6 @@ def test_arguments_are_left_alone() -> None:
     rows.flags.writeable = False
 
     assert max_t(rows, confidence=0.9) > 1.6
-
-
-@derandomized
-@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12))
-def test_adjusted_p_values_are_those_of_statsmodels(p: list[float]) -> None:
-    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
-    assert benjamini_hochberg(p) == pytest.approx(multipletests(p, method="fdr_bh")[1], abs=1e-12)
-
-
-@derandomized
-@given(p_lists)
-def test_what_was_not_tested_changes_nothing(p: list[float]) -> None:
-    tested = [v for v in p if not isnan(v)]
-    for adjust in (holm, benjamini_hochberg):
-        adjusted = adjust(p)
-
-        assert np.isnan(adjusted).tolist() == [isnan(v) for v in p]
-        assert adjusted[~np.isnan(adjusted)].tolist() == adjust(tested).tolist()
-
-
-@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-def test_impossible_p_values_are_refused(adjust) -> None:
-    with pytest.raises(ValueError, match=r"p_values\[1\] = 1\.2"):
-        adjust([0.1, 1.2])
-    with pytest.raises(ValueError, match=r"shape \(1, 1\)"):
-        adjust([[0.1]])
 
 
 @pytest.mark.parametrize(

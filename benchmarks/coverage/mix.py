@@ -1,17 +1,16 @@
 """Rates and differences by the shares of strata: how often their intervals contain the truth."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
 
 import numpy as np
 
-from benchmarks.coverage.cells import Floats, Simulation, contains, contrast, covers
+from benchmarks.coverage.cells import Floats, Simulation, contains, covers
+from tasks.scores.sums import summed
 from tasks.statistics.arrays import IntArray
-from tasks.statistics.mean import interval_of_moments
-from tasks.statistics.mixed import Stratum, bounded_limits, mixed_mean
 from tasks.statistics.moments import Moments
-from tasks.statistics.paired import paired_difference
+from tasks.statistics.weighted import WeightedSums, difference_limits, weighted_mean
 
 RATES, DIFFERENCES = "rate by a mix of strata", "difference by a mix of strata"
 TARGET, PAIRED_TARGET = 0.94, 0.935
@@ -32,12 +31,12 @@ TOTAL = 300
 
 def _rates(
     shares: Floats, sizes: IntArray, passing: Floats, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool, bool]]:
-    """Our interval, and MOVER's alone as the contrast."""
-    truth = float(shares @ passing)
-    for counts in rng.binomial(sizes, passing, (draws, len(shares))):
-        own, alone = _limits(shares, sizes, counts)
-        yield own[0] <= truth <= own[1], alone[0] <= truth <= alone[1]
+) -> Iterator[tuple[bool]]:
+    """The interval of the weighted mean, the rows of each stratum weighing its share together."""
+    truth, weights = float(shares @ passing), (shares / sizes).tolist()
+    for counts in rng.binomial(sizes, passing, (draws, len(shares))).tolist():
+        strata = (_verdicts(*case) for case in zip(sizes.tolist(), counts, strict=True))
+        yield (contains(weighted_mean(_mixed(strata, weights)), truth),)
 
 
 def _designs(shares: Floats) -> dict[str, IntArray]:
@@ -52,37 +51,27 @@ def _levels(count: int) -> dict[str, Floats]:
 
 
 @cache
-def _interval(n: int, k: int) -> tuple[float, float, float]:
-    found = interval_of_moments(Moments.of_passes(n, k))
-    return found.value, found.low, found.high
+def _verdicts(n: int, k: int) -> WeightedSums:
+    return WeightedSums.of_equal(Moments.of_passes(n, k), (0.0, 1.0))
 
 
-def _limits(shares: Floats, sizes: IntArray, counts: IntArray) -> tuple[tuple[float, float], tuple[float, float]]:
-    strata = [
-        Stratum(share, *_interval(n, k), n)
-        for share, n, k in zip(shares.tolist(), sizes.tolist(), counts.tolist(), strict=True)
-    ]
-    mean = mixed_mean(strata)
-    passing = counts / sizes
-    errors = shares * np.sqrt(passing * (1.0 - passing) / (sizes - 1))
-    low, high = bounded_limits(mean, errors, float((shares / sizes).max()), (0.0, 1.0), 0.95)
-    return (min(low, mean.low), max(high, mean.high)), (mean.low, mean.high)
+def _mixed(strata: Iterable[WeightedSums], weights: Sequence[float]) -> WeightedSums:
+    return summed(sums.times(weight) for sums, weight in zip(strata, weights, strict=True))
 
 
 def _differences(
     name: str, n: int, lost: float, gained: float, rng: np.random.Generator, draws: int
 ) -> Iterator[tuple[bool]]:
-    """MOVER over the paired intervals of strata; rows that one side alone is right about are rare or common."""
-    shares = SHARES[name]
-    for counts in rng.multinomial(n, [lost, gained, 1.0 - lost - gained], (draws, len(shares))).tolist():
-        strata = [Stratum(share, *_difference(*moves), n) for share, moves in zip(shares, counts, strict=True)]
-        yield (contains(mixed_mean(strata), gained - lost),)
+    """The interval of the weighted difference; rows that one side alone is right about are rare or common."""
+    weights = [share / n for share in SHARES[name]]
+    for counts in rng.multinomial(n, [lost, gained, 1.0 - lost - gained], (draws, len(weights))).tolist():
+        low, high = difference_limits(_mixed((_moves(*moves) for moves in counts), weights))
+        yield (low <= gained - lost <= high,)
 
 
 @cache
-def _difference(lost: int, gained: int, same: int) -> tuple[float, float, float]:
-    found = paired_difference(np.repeat([-1.0, 1.0, 0.0], [lost, gained, same]))
-    return found.value, found.low, found.high
+def _moves(lost: int, gained: int, same: int) -> WeightedSums:
+    return WeightedSums.of(np.repeat([-1.0, 1.0, 0.0], [lost, gained, same]), np.ones(lost + gained + same))
 
 
 def studies() -> Iterator[Simulation]:
@@ -93,7 +82,7 @@ def studies() -> Iterator[Simulation]:
         ):
             cell, seed = f"{name}, {design}, p = {level}", (RATES, name, design, level)
             outcomes = partial(_rates, np.array(shares), sizes, passing)
-            yield Simulation(RATES, cell, seed, outcomes, (covers(TARGET), contrast("MOVER")))
+            yield Simulation(RATES, cell, seed, outcomes, (covers(TARGET),))
     moves = ((0.02, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.2))
     for case in product(SHARES, (10, 50, 200), moves):
         yield _difference_by(*case)

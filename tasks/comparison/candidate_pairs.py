@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tasks.comparison import differences, mixed, row_weights
+from tasks.comparison import differences, row_weights
 from tasks.comparison.compared import Compared
 from tasks.comparison.differences import Difference
 from tasks.comparison.gate import Gate, margin, roles_of
@@ -16,7 +16,6 @@ from tasks.comparison.measures import LABEL, measures, without_threshold
 from tasks.comparison.pairing import Blocks, Pairing, Questions
 from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded
-from tasks.scores.mix import Mix
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.signature import changes
 from tasks.scores.weighting import Weighting
@@ -104,7 +103,7 @@ def compare(
             compared = Compared(of, name)
             if found := _unmeasured(compared, gate):
                 refused.append(Refused(blocks, name, role, replace(found, stale=_stale(compared))))
-            elif weighting and (reason := _unweighted(compared, weighting)):
+            elif weighting and (reason := row_weights.refusal(compared, weighting)):
                 refused.append(Refused(blocks, name, role, refusal(Why.NOT_WEIGHTED, said=reason)))
             else:
                 chosen[role].append(compared)
@@ -114,11 +113,6 @@ def compare(
         margins = [margin(gate, one.name, role) for one in family]
         estimated[role], critical[role] = differences.family(family, margins, gate.confidence, weighting)
     return Families(estimated, refused, critical)
-
-
-def _unweighted(one: Compared, weighting: Weighting) -> str | None:
-    """Why a measure can't be compared by mix or weights; None when it can."""
-    return mixed.refusal(one, weighting) if isinstance(weighting, Mix) else row_weights.refusal(one)
 
 
 def _rows_of(one: Compared) -> Blocks:

@@ -14,10 +14,9 @@ from tasks.comparison.gate import of_blocks, verdict
 from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.measure_sums import ROUNDING
 from tasks.comparison.measures import LABEL
-from tasks.comparison.mixed import mixed_difference, parts_of
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.powered import designed, powered, score_differences
-from tasks.comparison.row_weights import weighted_difference, weighted_sides
+from tasks.comparison.row_weights import by_shares, parts_of, weighted_difference, weighted_sides
 from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask
@@ -155,19 +154,12 @@ def _by_weights(one: Compared, weighting: Weighting, confidence: float, margin: 
     plain = uncorrected(one, confidence, margin or None)
     if isinstance(weighting, Mix):
         parts = parts_of(one, weighting)
-
-        def each(level: float) -> "list[PairedDifference]":
-            return [uncorrected(part, level, margin or None) for _, part in parts]
-
-        estimate = mixed_difference(one, parts, each, confidence)
         changed = sum(s * _share_changed(part) for s, part in parts) if is_by_judge_alone(one) else 0.0
         shares = changed, sum(s * _outside(part) for s, part in parts)
-        base = sum(share * part.shared_value(part.sums.base) for share, part in parts)
-        head = sum(share * part.shared_value(part.sums.head) for share, part in parts)
+        one = by_shares(one, parts)
     else:
-        estimate = weighted_difference(one, plain, confidence)
         shares = _share_changed(one) if is_by_judge_alone(one) else 0.0, _outside(one)
-        base, head = weighted_sides(one)
+    estimate, (base, head) = weighted_difference(one, plain, confidence), weighted_sides(one)
     error = None
     if isfinite(estimate.high - estimate.low):
         error = standard_error(estimate.low, estimate.high, confidence)

@@ -9,6 +9,7 @@ from tasks.metrics.base import Floats
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.clusters import ClusterTotals
+    from tasks.statistics.group_totals import GroupTotals
 
 Integers = NDArray[np.int64]
 
@@ -54,6 +55,12 @@ class ClusterSums(NamedTuple):
         from tasks.statistics.clusters import ClusterTotals
 
         return ClusterTotals(self.sizes.astype(np.float64), self.passed.astype(np.float64))
+
+    def keyed(self, clusters: "ClusterTotals") -> "GroupTotals":
+        """Totals of these clusters, with the keys by which those of several parts add up."""
+        from tasks.statistics.group_totals import GroupTotals
+
+        return GroupTotals(self.keys, clusters.size, clusters.total[:, None])
 
 
 def cluster_sums(

@@ -1,23 +1,18 @@
-"""Shares of slices in real traffic, `aggregate.mix`: numbers by them of a run's score columns."""
+"""Shares of slices in real traffic, `aggregate.mix`: each row weighs its slice's share over the slice's rows."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite, sqrt
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 from pydantic import ConfigDict, Field, field_validator
 
 from tasks.console.format import listed, rate
 from tasks.errors import ParamsError, did_you_mean
 from tasks.pipeline.settings import Section
-from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.metrics_report import WeightedEntry
 from tasks.scores.primary import VERDICT, column
-from tasks.scores.sums import CandidateSums, ColumnSums
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.metrics.base import Floats
+from tasks.scores.row_weights import weighted_entry
+from tasks.scores.sums import CandidateSums, ColumnSums, WeightedColumn, summed
 
 # How far the sum of the shares may be from 1.
 ROUNDING = 1e-6
@@ -60,8 +55,11 @@ class Mix(NamedTuple):
         for place, one in enumerate(candidate.columns):
             parts = {value: slices[value][place] for value in self.shares if value in slices}
             measured = {value: sums for value, sums in parts.items() if sums.n_measured}
-            known = {value: rows[one.name, value] for value in measured}
-            yield one.name, _Strata(self, known, measured, one.facts, confidence).entry()
+            if missing := missing_values(self, measured):
+                yield one.name, {"value": None, "low": None, "high": None, "n_eff": None, "missing": missing}
+            else:
+                own = replace(one, weighted=self._weighted(measured))
+                yield one.name, weighted_entry(own, rows[one.name, None], confidence)
 
     def outside(self, candidate: CandidateSums) -> float:
         """The share by the mix of judged rows outside of the judge's domain."""
@@ -71,6 +69,10 @@ class Mix(NamedTuple):
             if one is not None and one.n_measured:
                 share += self.shares[value] * one.outside / one.n_measured
         return share
+
+    def _weighted(self, parts: Mapping[str, ColumnSums]) -> WeightedColumn:
+        """The sums over the rows of each value, which weigh its share together."""
+        return summed(_unit(sums).times(self.shares[value] / sums.n_measured) for value, sums in parts.items())
 
 
 class Mixing(Section):
@@ -137,79 +139,13 @@ def missing_values(mix: Mix, values: Collection[str]) -> str:
     return f"no measured row where {mix.column} is {listed(missing)}" if missing else ""
 
 
-class _Strata(NamedTuple):
-    """One metric of a candidate by the values of the mix: rows of data/aggregate, and sums, of those measured."""
+def _unit(sums: ColumnSums) -> WeightedColumn:
+    """The sums of the measured rows where each has the weight 1."""
+    from tasks.statistics.weighted import WeightedSums
 
-    mix: Mix
-    rows: Mapping[str, Mapping[str, Any]]
-    parts: Mapping[str, ColumnSums]
-    facts: ColumnFacts
-    confidence: float
-
-    def entry(self) -> WeightedEntry:
-        """The value and the pass rate by the mix."""
-        if missing := missing_values(self.mix, self.rows):
-            return {"value": None, "low": None, "high": None, "n_eff": None, "missing": missing}
-        found = cast(WeightedEntry, self._mixed(""))
-        if all(row.get("pass_value") is not None for row in self.rows.values()):
-            limits = self._mixed("pass_")
-            found["pass_rate"] = {"value": limits["value"], "low": limits["low"], "high": limits["high"]}
-        return found
-
-    def _mixed(self, kind: str) -> dict[str, Any]:
-        from tasks.statistics.mixed import Stratum, bounded_limits, cluster_correlation, mixed_mean
-
-        shares, parts = self.mix.shares, self.parts
-        strata = []
-        for slice_value, row in self.rows.items():
-            middle, low, high = (row[f"{kind}{name}"] for name in ("value", "low", "high"))
-            if low is None or high is None:
-                low, high = -np.inf, np.inf
-            strata.append(Stratum(shares[slice_value], np.nan if middle is None else middle, low, high, row["n"]))
-        keyed = [_influence(sums, self.facts, of_passes=bool(kind)) for sums in parts.values()]
-        grouped = [one for one in keyed if one is not None]
-        correlation = cluster_correlation(grouped) if grouped else None
-        mean = mixed_mean(strata, correlation)
-        limits = mean.low, mean.high
-        bounds = (0.0, 1.0) if kind else self.facts.bounds
-        if bounds:
-            if kind or all(one.stats is None for one in parts.values()):
-                errors = np.array([shares[value] * _error(one, of_passes=bool(kind)) for value, one in parts.items()])
-                largest = _largest(self.mix, parts)
-                wider = bounded_limits(mean, errors, largest, bounds, self.confidence, correlation)
-                limits = min(mean.low, wider[0]), max(mean.high, wider[1])
-            limits = max(limits[0], bounds[0]), min(limits[1], bounds[1])
-        low, high = (limit if isfinite(limit) else None for limit in limits)
-        value = mean.value if isfinite(mean.value) else None
-        return {"value": value, "low": low, "high": high, "n_eff": mean.n_eff}
-
-
-def _error(sums: ColumnSums, *, of_passes: bool) -> float:
-    """The standard error of the mean of a stratum; NaN for one row or cluster."""
-    found = _influence(sums, sums.facts, of_passes=of_passes)
-    if found is None:
-        moments = sums.verdicts if of_passes else sums.moments
-        return sqrt(moments.variance / moments.n) if moments.n > 1 else np.nan
-    influence = found[1] / sums.n_measured
-    count = len(influence)
-    return sqrt(float(influence @ influence) * count / (count - 1)) if count > 1 else np.nan
-
-
-def _largest(mix: Mix, parts: Mapping[str, ColumnSums]) -> float:
-    """The largest weight of a row, or of a cluster over all strata."""
-    if any(one.clusters is None for one in parts.values()):
-        return max(mix.shares[value] / one.n_measured for value, one in parts.items())
-    found = [(mix.shares[value] / one.n_measured, one.clusters) for value, one in parts.items() if one.clusters]
-    _, codes = np.unique(np.concatenate([clusters.keys for _, clusters in found]), return_inverse=True)
-    weights = np.concatenate([weight * clusters.sizes for weight, clusters in found])
-    return float(np.bincount(codes, weights=weights).max())
-
-
-def _influence(sums: ColumnSums, facts: ColumnFacts, *, of_passes: bool) -> "tuple[Any, Floats] | None":
-    """The keys of the clusters of a stratum, and their influences on its mean; None for independent rows."""
-    if sums.clusters is None:
-        return None
-    if not of_passes and sums.stats is not None:  # the corpus score is no mean: as if correlated wholly
-        return sums.clusters.keys, np.zeros(len(sums.clusters.keys))
-    size, total = sums.clusters.of_verdicts() if of_passes else sums.clusters.of_scores(facts.bounds)
-    return sums.clusters.keys, total - size * (total.sum() / size.sum())
+    bounds, clusters, passes = sums.facts.bounds, sums.clusters, None
+    scores = WeightedSums.of_equal(sums.moments, bounds, clusters and clusters.keyed(clusters.of_scores(bounds)))
+    if sums.passed is not None:
+        groups = clusters and clusters.keyed(clusters.of_verdicts())
+        passes = WeightedSums.of_equal(sums.verdicts, (0.0, 1.0), groups)
+    return WeightedColumn(scores, passes, float(sums.outside))

@@ -38,7 +38,7 @@ class RowWeights(NamedTuple):
     ) -> Iterator[tuple[str, WeightedEntry]]:
         """Yield the metrics of a candidate with their weighted numbers."""
         for one in candidate.columns:
-            yield one.name, _entry(one, rows[one.name, None], confidence)
+            yield one.name, weighted_entry(one, rows[one.name, None], confidence)
 
     def outside(self, candidate: CandidateSums) -> float:
         """The weighted share of judged rows outside of the judge's domain."""
@@ -58,7 +58,8 @@ def weight_exponent(load: Parts) -> int:
     return int(frexp(largest)[1])
 
 
-def _entry(sums: ColumnSums, row: Mapping[str, Any], confidence: float) -> WeightedEntry:
+def weighted_entry(sums: ColumnSums, row: Mapping[str, Any], confidence: float) -> WeightedEntry:
+    """The weighted numbers of a column; row: of data/aggregate, of all rows as they are."""
     if sums.weighted is None or not sums.n_measured:
         return {"value": None, "low": None, "high": None, "n_eff": None}
     if not sums.weighted.scores.n:

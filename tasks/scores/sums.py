@@ -91,6 +91,12 @@ class WeightedColumn(NamedTuple):
             float(outside.sum()),
         )
 
+    def times(self, factor: float) -> "WeightedColumn":
+        """The sums with all weights multiplied by a factor above 0."""
+        return WeightedColumn(
+            self.scores.times(factor), self.passes and self.passes.times(factor), self.outside * factor
+        )
+
     def __add__(self, other: object) -> "WeightedColumn":
         """The sums of the rows of both."""
         if not isinstance(other, WeightedColumn):

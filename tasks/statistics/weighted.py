@@ -5,15 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from tasks.statistics.arrays import Bounds, FloatArray, IntArray, check_confidence
 from tasks.statistics.estimate import NO_ROWS, Estimate, Method, within
 from tasks.statistics.group_totals import GroupTotals
-from tasks.statistics.mixed import one_more_limits
+from tasks.statistics.moments import Moments
 from tasks.statistics.paired import PairedDifference
 from tasks.statistics.paired_ppi import inverted
 
+# Weights whose ratio is closer to 1 are equal.
+_ROUNDING = 1e-12
 # Rows of less weight, where the largest of all is 1, do not count: their squares are lost beside the others'.
 LEAST_WEIGHT = 2.0**-33
 # The weight of the row that no sample has shown is Kish's to the power of 1 - x times the largest to the power of x: a
@@ -52,6 +54,10 @@ class PartSums(NamedTuple):
         share, apart = other.square / square if square else 0.0, other.centre - self.centre
         spread = self.spread + other.spread + apart**2 * self.square * share
         return PartSums(self.total + other.total, square, self.centre + apart * share, spread)
+
+    def times(self, factor: float) -> "PartSums":
+        """The sums with all weights multiplied by a factor."""
+        return PartSums(self.total * factor, self.square * factor**2, self.centre, self.spread * factor**2)
 
     def about(self, mean: float) -> float:
         """The sum of squared weight · (score - mean)²."""
@@ -105,6 +111,36 @@ class WeightedSums(NamedTuple):
             totals,
         )
 
+    @classmethod
+    def of_equal(cls, moments: Moments, bounds: Bounds | None, groups: GroupTotals | None = None) -> "WeightedSums":
+        """The sums of scores that each have the weight 1, rescaled from their bounds to [0, 1].
+
+        Args:
+            moments: Of at least one score.
+            bounds: Of the scores; None leaves them as they are.
+            groups: Of the scores by cluster, or None for independent rows.
+        """
+        low, width = (bounds[0], bounds[1] - bounds[0]) if bounds else (0.0, 1.0)
+        n = float(moments.n)
+        above = PartSums((moments.total - low * n) / width, n, (moments.mean - low) / width, moments.squares / width**2)
+        if groups is not None:
+            scores = (groups.totals[:, 0] - low * groups.sizes) / width
+            groups = groups._replace(totals=np.column_stack([groups.sizes, scores, np.zeros_like(scores)]))
+        return cls(moments.n, 1.0, 1.0, n, above, PartSums(0.0, n), groups)
+
+    def times(self, factor: float) -> "WeightedSums":
+        """The sums with all weights multiplied by a factor above 0."""
+        groups = self.groups and self.groups._replace(totals=self.groups.totals * factor)
+        return WeightedSums(
+            self.n,
+            self.smallest * factor,
+            self.largest * factor,
+            self.weight * factor,
+            self.above.times(factor),
+            self.below.times(factor),
+            groups,
+        )
+
     def __add__(self, other: object) -> "WeightedSums":
         """The sums of the rows of both."""
         if not isinstance(other, WeightedSums):
@@ -135,7 +171,7 @@ class WeightedSums(NamedTuple):
     @property
     def are_equal(self) -> bool:
         """Whether all weights are equal."""
-        return self.smallest == self.largest
+        return self.largest <= self.smallest * (1.0 + _ROUNDING)
 
 
 class _Items(NamedTuple):
@@ -295,3 +331,26 @@ def _of_groups(totals: FloatArray) -> _Items:
     variances = float(rest[0] @ rest[0]) * lost, float(rest[1] @ rest[1]) * lost
     squares = float(share @ share)
     return _Items(count, squares, float(share.max()), *means, variances, float(rest[0] @ rest[1]) * lost)
+
+
+def one_more_limits(value: float, variance: float, weight: float, confidence: float) -> tuple[float, float]:
+    """The limits of a mean in [0, 1] with one row more, of this weight, at the bound on the side of the limit.
+
+    Args:
+        value: The mean.
+        variance: Of the mean.
+        weight: Of the row, where all weights of the others add up to 1; above 0.
+        confidence: Of the interval.
+    """
+    level = (1.0 + confidence) / 2.0
+    return 1.0 - _upper(1.0 - value, variance, weight, level), _upper(value, variance, weight, level)
+
+
+def _upper(value: float, variance: float, largest: float, level: float) -> float:
+    middle = (value + largest) / (1.0 + largest)
+    if middle >= 1.0:
+        return 1.0
+    spread = variance + largest**2 * (1.0 - value)
+    spread /= (1.0 + largest) ** 2 * (1.0 + 2.0 * largest)
+    size = middle * (1.0 - middle) / spread - 1.0
+    return float(betaincinv(middle * size, (1.0 - middle) * size, level)) if size > 0.0 else 1.0

@@ -293,9 +293,3 @@ def test_studies_yield_cells_of_the_draws_they_are_given() -> None:
 
     assert {cell.draws for cell in cells} == {3}
     assert len({cell.name for cell in cells}) == len(cells)
-
-
-def test_a_rate_near_one_in_many_strata_is_not_covered_by_movers_interval() -> None:
-    [study] = [one for one in mix.studies() if str(one) == f"{mix.RATES}, twenty alike, n = 10, p = 0.99"]
-
-    assert measured(study, 300)["coverage", False] < 0.92

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.statistics.estimate import NO_ROWS
+from tasks.statistics.group_totals import GroupTotals
+from tasks.statistics.moments import Moments
 from tasks.statistics.weighted import WeightedSums, weighted_difference, weighted_mean
 
 ROWS = st.lists(
@@ -93,3 +95,16 @@ def test_grouped_rows_of_hardly_any_weight_do_not_count() -> None:
 
     assert nothing.n == 0
     assert weighted_mean(nothing).method == NO_ROWS
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_rows_of_one_weight_need_their_moments_alone(grouped: bool) -> None:
+    scores, groups = np.array([1.0, 4.0, 2.5, 5.0, 4.0]), np.array([3, 3, 1, 2, 2])
+    totals = GroupTotals.of(groups, scores[:, None]) if grouped else None
+
+    found = WeightedSums.of_equal(Moments.of(scores, (1.0, 5.0)), (1.0, 5.0), totals).times(0.25)
+
+    expected = WeightedSums.of((scores - 1.0) / 4.0, np.full(5, 0.25), groups if grouped else None)
+    assert weighted_mean(found, (1.0, 5.0))[:4] == pytest.approx(weighted_mean(expected, (1.0, 5.0))[:4], abs=1e-12)
+    assert found.n_eff == pytest.approx(5.0)
+    assert found.are_equal

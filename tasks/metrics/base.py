@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from tasks.metrics.pairs import Pairs
+from tasks.metrics.pairs import Pairs, Tokens
 
 Floats = NDArray[np.float64]
 NO_RESPONSE, EMPTY_RESPONSE = "no response", "empty response"
@@ -273,3 +273,67 @@ def _signature_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def token_fallback(tokens: Tokens, pairs: Pairs, order: int = 1) -> NDArray[np.float64]:
+    """Score the pairs in which a text has no n-grams of that order (no tokens); NaN where both have some.
+
+    Returns:
+        Shape (m,), one per reference: 1 if neither text has n-grams and they are equal ignoring case, 0 if not, NaN
+        where the metric applies.
+    """
+    has_response = tokens.responses.lengths[pairs.rows] >= order
+    has_reference = tokens.references.lengths >= order
+    scores = np.where(has_response & has_reference, np.nan, 0.0)
+    for j in np.flatnonzero(~has_response & ~has_reference):
+        response, reference = pairs.pair(j)
+        scores[j] = response.casefold() == reference.casefold()
+    return scores
+
+
+def with_fallback(scores: NDArray[np.float64], tokens: Tokens, pairs: Pairs, order: int = 1) -> NDArray[np.float64]:
+    """Replace the scores of pairs without n-grams of that order, shape (m, columns), by their fallback."""
+    without_tokens = token_fallback(tokens, pairs, order)[:, None]
+    return np.where(np.isnan(without_tokens), scores, without_tokens)
+
+
+class RetrievalMetric(MeanMetric):
+    """A metric of the retrieved contexts, whatever the response. Rows without contexts or relevant ones are not asked.
+
+    k: only the first k contexts count.
+    """
+
+    default_threshold: ClassVar[float | None] = 0.5
+
+    k: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def needs_references(self) -> bool:
+        return False
+
+    def applies(self, pairs: Pairs) -> NDArray[np.bool_]:
+        if pairs.contexts is None or pairs.relevant is None:
+            return np.zeros(len(pairs), np.bool_)
+        known = zip(pairs.contexts.is_valid().to_pylist(), pairs.relevant.to_pylist(), strict=True)
+        return np.array([retrieved and bool(relevant) for retrieved, relevant in known], np.bool_)
+
+    def stats(self, pairs: Pairs) -> Floats:
+        rows = np.zeros((len(pairs), 2))
+        for row in np.flatnonzero(self.applies(pairs)).tolist():
+            retrieved = list(dict.fromkeys(pairs.contexts[row].as_py()))[: self.k]  # type: ignore[index]  # as applies says
+            relevant = set(pairs.relevant[row].as_py())  # type: ignore[index]  # as applies says
+            hits = np.array([context in relevant for context in retrieved], np.bool_)
+            rows[row] = self.of_hits(hits, len(relevant)), 1.0
+        return rows
+
+    def details(self, pairs: Pairs) -> list[str | None]:
+        return [None] * len(pairs)
+
+    def of_hits(self, hits: NDArray[np.bool_], relevant: int) -> float:
+        """Return the score of a row.
+
+        Args:
+            hits: Which of the retrieved contexts are relevant, best first; a repeated context counts once.
+            relevant: How many contexts are relevant.
+        """
+        raise NotImplementedError

@@ -110,3 +110,16 @@ def _modules_at(folder: Path, changed: int) -> tuple[str, ...]:  # noqa: ARG001 
     """Names of the modules in a folder; reading it takes a millisecond."""
     modules = pkgutil.iter_modules([str(folder)])
     return tuple(module.name for module in modules if not module.name.startswith("_"))
+
+
+@cache
+def correctness_verdict() -> str:
+    """Return its name: the one metric of family `judge` that declares `is_correctness`.
+
+    Raises:
+        TypeError: None or several declare it.
+    """
+    found = declaring("judge", "is_correctness")
+    if len(found) != 1:
+        raise TypeError(f"metrics of family judge that declare is_correctness: {found}; expected one")
+    return found[0]

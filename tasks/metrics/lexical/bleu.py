@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tasks.metrics.base import CorpusMetric, Floats, best_reference
-from tasks.metrics.fallback import token_fallback
+from tasks.metrics.base import CorpusMetric, Floats, best_reference, token_fallback
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.text.tokenizers import TokenizerName, tokenizer
 from tasks.text.tokens import Integers, ngram_counts

@@ -14,9 +14,8 @@ from pydantic import Field
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.characters import code_points
 from tasks.text.tokenizers import CHRF
-from tasks.text.tokens import Ragged, ngram_counts
+from tasks.text.tokens import Ragged, code_points, ngram_counts
 from tasks.text.utf8 import mapped
 
 # Stands for 0 / 0 under `eps_smoothing`; chrF++.py's value.

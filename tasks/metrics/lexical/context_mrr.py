@@ -6,7 +6,7 @@ Source: Voorhees 1999, "The TREC-8 Question Answering Track Report".
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.retrieval import RetrievalMetric
+from tasks.metrics.base import RetrievalMetric
 
 
 class ContextMrr(RetrievalMetric):

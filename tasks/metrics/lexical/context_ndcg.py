@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.retrieval import RetrievalMetric
+from tasks.metrics.base import RetrievalMetric
 
 
 class ContextNdcg(RetrievalMetric):

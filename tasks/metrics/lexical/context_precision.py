@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.retrieval import RetrievalMetric
+from tasks.metrics.base import RetrievalMetric
 
 
 class ContextPrecision(RetrievalMetric):

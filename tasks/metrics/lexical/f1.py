@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.fallback import with_fallback
+from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs
 from tasks.text.tokenizers import SQUAD, SQUAD_CJK, SQUAD_CJK_WITH_ARTICLES, SQUAD_WITH_ARTICLES
 

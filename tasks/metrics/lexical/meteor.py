@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.fallback import with_fallback
+from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs
 from tasks.text.stemmer import stems
 from tasks.text.tokenizers import TokenizerName, tokenizer

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.fallback import with_fallback
+from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs, Tokens
 from tasks.text.stemmer import porter_stems
 from tasks.text.tokenizers import TokenizerName, tokenizer

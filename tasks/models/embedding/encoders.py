@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from tasks.models.embedding.batches import Vectors
-from tasks.models.embedding.folders import user_folder
+from tasks.models.embedding.local import user_folder
 from tasks.models.servers import OPENAI_URL, address
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.settings import Section, ServerName, ServerUrl

@@ -2,6 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tasks.metrics import score
 from tasks.metrics.lexical.string_presence import LONG, StringPresence
 from tasks.metrics.pairs import Pairs
 
@@ -67,3 +68,13 @@ def test_references_longer_than_the_kernel_takes_are_found_too():
     scores = StringPresence().pair_scores(pairs)
 
     assert scores[:, 0].tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "literal", "normalised"),
+    [("It is paris.", "Paris", 0.0, 1.0), ("about 1,000 people", "1000", 0.0, 1.0), ("Rome", "Paris", 0.0, 0.0)],
+)
+def test_the_normalised_form_stands_beside_the_literal_one(response, reference, literal, normalised):
+    assert score("string_presence", [response], [reference]).tolist() == [literal]
+    assert score("string_presence_normalized", [response], [reference]).tolist() == [normalised]
+    assert score("string_presence", [response], [reference], normalize=True).tolist() == [normalised]

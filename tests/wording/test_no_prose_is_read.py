@@ -23,7 +23,7 @@ PROSE = frozenset(
             "why",
             "says",
         ),
-        *("cautions", "warning", "warnings"),
+        *("caution", "cautions", "warning", "warnings"),
     }
 )
 """Names of fields, attributes and variables that hold sentences, or words made for people."""

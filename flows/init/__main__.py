@@ -9,7 +9,7 @@ from pathlib import Path
 from flows.init import cost
 from flows.init.dataset_section import is_tracked, tables_in, write_dataset
 from flows.init.proposal import show
-from flows.init.proposal.chosen import Chosen
+from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.section import NAME
 from flows.system import locks, processes

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 from flows.init.proposal import names, verdicts
 from flows.init.proposal.candidates import stray_verdicts
-from flows.init.proposal.chosen import Chosen
 from flows.init.proposal.columns import CHECK, SINGLE, Column
+from flows.init.proposal.given import Chosen, Sample
 from flows.init.proposal.roles import Roles, roles
-from flows.init.proposal.sample import Sample
 from flows.init.proposal.section import quoted, shown, written
-from flows.init.proposal.separators import Separator, separator
+from flows.init.proposal.verdicts import Separator, separator
 from tasks.console.format import visible
 from tasks.dataset.labels import LABELS
 from tasks.dataset.sources import Record

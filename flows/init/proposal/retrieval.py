@@ -3,10 +3,9 @@
 import json
 from collections.abc import Sequence
 
-from flows.init.proposal import chosen as given
-from flows.init.proposal import names
-from flows.init.proposal.chosen import Chosen
+from flows.init.proposal import given, names
 from flows.init.proposal.columns import CHECK, Choice, Column
+from flows.init.proposal.given import Chosen
 from flows.init.proposal.section import shown
 from tasks.dataset.sources import Value
 

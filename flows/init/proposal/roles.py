@@ -5,15 +5,25 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from flows.init.proposal import chosen as given
-from flows.init.proposal import names, verdicts
-from flows.init.proposal.candidates import Label, Long, System, as_long, chosen_systems, find_long, systems
-from flows.init.proposal.chosen import Chosen
-from flows.init.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, columns
-from flows.init.proposal.repeats import USUAL, Repeats, determines, keys, repeats
+from flows.init.proposal import given, names, verdicts
+from flows.init.proposal.candidates import (
+    USUAL,
+    Label,
+    Long,
+    Repeats,
+    System,
+    as_long,
+    chosen_systems,
+    determines,
+    find_long,
+    keys,
+    repeats,
+    systems,
+)
+from flows.init.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, columns, explain
+from flows.init.proposal.given import Chosen
 from flows.init.proposal.retrieval import retrieved
 from flows.init.proposal.section import quoted, shown
-from flows.init.proposal.unrecognised import explain
 from tasks.console.format import counted
 from tasks.dataset.sources import Record
 from tasks.errors import DataError

@@ -12,9 +12,9 @@ import tasks.__main__
 from flows.init import __main__ as command
 from flows.init import cost
 from flows.init.proposal import show
-from flows.init.proposal.logs import propose_log
+from flows.init.proposal.given import read_sample
+from flows.init.proposal.inputs import propose_log
 from flows.init.proposal.proposal import propose
-from flows.init.proposal.sample import read_sample
 from tasks.models.embedding import plan
 from tasks.pipeline import params
 from tasks.pipeline.yaml import parse_yaml

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flows.init.proposal.chosen import Chosen
+from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from tasks.pipeline.yaml import parse_yaml
 from tests.documents import blocks

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from flows.init.proposal.sample import read_sample
+from flows.init.proposal.given import read_sample
 from tasks.errors import DataError
 from tests.small_project import ROOT
 

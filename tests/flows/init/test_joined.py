@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flows.init.proposal.chosen import Chosen
+from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.proposal import Proposal
 from tasks.dataset.settings import Dataset

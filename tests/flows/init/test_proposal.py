@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from flows.init.proposal import names
-from flows.init.proposal.columns import columns
+from flows.init.proposal.columns import MOST_COLUMNS, columns
+from flows.init.proposal.given import MOST_RECORDS, Sample, read_sample
 from flows.init.proposal.proposal import Proposal, propose
-from flows.init.proposal.sample import MOST_RECORDS, Sample, read_sample
 from flows.init.proposal.section import COMMENTS, replaced, scalar, written
-from flows.init.proposal.separators import separator
-from flows.init.proposal.unrecognised import MOST_COLUMNS
+from flows.init.proposal.verdicts import separator
 from tasks.dataset.paths import lookup, parse
 from tasks.dataset.settings import Dataset
 from tasks.dataset.sources import Record

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flows.init.proposal import logs, show
-from flows.init.proposal.chosen import Chosen
+from flows.init.proposal import inputs, show
+from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.proposal import UNSET, Proposal
 from tasks.dataset.joined import questions
@@ -385,7 +385,7 @@ def test_repeated_answers_of_a_log_are_told(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_bounds_that_only_the_first_records_show_are_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "MOST_RECORDS", 2)
+    monkeypatch.setattr(inputs, "MOST_RECORDS", 2)
 
     told = loaded(LOGS / "inspect.eval").proposal.comments["scores"]
 

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.init.proposal.chosen import Chosen
-from flows.init.proposal.inputs import propose_for
-from flows.init.proposal.logs import propose_log
+from flows.init.proposal.given import Chosen, Sample
+from flows.init.proposal.inputs import propose_for, propose_log
 from flows.init.proposal.proposal import Proposal, propose
-from flows.init.proposal.sample import Sample
 from tasks.dataset.settings import Dataset
 from tasks.dataset.sources import Record
 from tests.small_project import ROOT

@@ -9,7 +9,7 @@ from tasks.answering.systems import Params, System
 from tasks.asking.replies import replies
 from tasks.asking.requests import Request
 from tasks.dataset.answers import opened
-from tasks.dataset.joined import same_input
+from tasks.dataset.text_forms import same_input
 from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import tables

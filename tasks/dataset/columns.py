@@ -1,0 +1,116 @@
+"""Columns of a batch of records: the values of a name or path, and the texts and lists in them, checked."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+from types import NoneType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.dataset.paths import leads, lookup, steps_into
+from tasks.dataset.record import Value, as_text
+from tasks.dataset.texts import UnusableValueError, checked_text
+from tasks.pipeline.hashing import sha256
+
+TEXT_OR_NULL = {str, NoneType}
+Problems = dict[int, str]
+"""Row → the first reason why it can't be used."""
+Found = TypeVar("Found")
+_steps = cache(steps_into)
+
+
+class Presence(NamedTuple):
+    """Which names are in some record: as columns, and as paths into nested values; of a path both are looked for."""
+
+    exact: frozenset[str]
+    nested: frozenset[str]
+
+
+class Columns:
+    """The values of consecutive records by column.
+
+    rows: The values of each record.
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.rows = rows
+        self._values: dict[str, list[Value]] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> list[Value]:
+        """Return the values of a column or path, null where a record has none."""
+        if name not in self._values:
+            values, steps = [row.get(name) for row in self.rows], _steps(name)
+            if steps is not None:
+                pairs = zip(self.rows, values, strict=True)
+                values = [value if name in row else lookup(row, steps) for row, value in pairs]
+            is_text = set(map(type, values)) <= TEXT_OR_NULL
+            self._values[name] = values if is_text else [as_text(value) for value in values]
+        return self._values[name]
+
+    def take(self, rows: Sequence[int]) -> "Columns":
+        """Return some of the records."""
+        return self if len(rows) == len(self.rows) else Columns([self.rows[row] for row in rows])
+
+    def presence(self, names: Iterable[str]) -> Presence:
+        """Return which of the names are in a record."""
+        exact = frozenset(name for name in names if any(name in row for row in self.rows))
+        paths = {name: steps for name in names if (steps := _steps(name)) is not None}
+        nested = (name for name, steps in paths.items() if any(leads(row, steps) for row in self.rows))
+        return Presence(exact, frozenset(nested))
+
+
+def each(values: Sequence[Value], function: Callable[[Value], Found | None], problems: Problems) -> list[Found | None]:
+    """Return the result of a function for each value; None where it raises UnusableValueError, which is noted."""
+    found: list[Found | None] = []
+    for row, value in enumerate(values):
+        try:
+            found.append(function(value))
+        except UnusableValueError as reason:
+            problems.setdefault(row, str(reason))
+            found.append(None)
+    return found
+
+
+def texts_of(
+    values: Sequence[Value], column: str, max_chars: int, problems: Problems, limit: str = ""
+) -> Sequence[str | None]:
+    """Return texts and nulls as they are; the arguments are those of `texts.checked_text`."""
+    if set(map(type, values)) <= TEXT_OR_NULL:
+        texts = [value for value in values if value]
+        if max(map(len, texts), default=0) <= max_chars and _is_unicode(texts):
+            return values  # type: ignore[return-value]  # texts and nulls, as was just seen
+    return each(values, lambda value: checked_text(value, column, max_chars, limit), problems)
+
+
+def _is_unicode(texts: Iterable[Any]) -> bool:
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def hashes(texts: Iterable[str | bytes | None]) -> NDArray[np.uint64]:
+    """Return the first 16 bytes of the SHA-256 of each text, 0 for null.
+
+    Returns:
+        Shape (n, 2), uint64; they order as the hashes do.
+    """
+    return words(bytes(16) if text is None else sha256(text)[:16] for text in texts)
+
+
+def words(digests: Iterable[bytes]) -> NDArray[np.uint64]:
+    """Return 16 bytes each as two words, shape (n, 2), uint64."""
+    return np.frombuffer(b"".join(digests), ">u8").reshape(-1, 2).astype(np.uint64)
+
+
+def mask(rows: AbstractSet[int] | Mapping[int, Any], length: int) -> NDArray[np.bool_]:
+    """Return which of the rows are in a set, shape (length,)."""
+    found = np.zeros(length, np.bool_)
+    found[[*rows]] = True
+    return found

@@ -1,47 +1,27 @@
-"""The answers in a record of the questions: of each candidate, from the record itself or a joined file."""
+"""The answers to the questions of a batch: of each candidate, from the records themselves or a joined file."""
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from tasks.dataset.joined import Entry, Joined, JoinedFiles, questions, row_keys
-from tasks.dataset.paths import flat, outermost
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.dataset.columns import Columns, Problems, hashes, texts_of
+from tasks.dataset.entries import Entry
+from tasks.dataset.joined import Joined, JoinedFiles, joined_keys, questions
+from tasks.dataset.paths import outermost
+from tasks.dataset.record import Value
 from tasks.dataset.settings import CandidateMapping, Dataset, LongCandidates, Params
-from tasks.dataset.sources import Record, Records, Value
-from tasks.dataset.texts import UnusableValueError, checked_text
+from tasks.dataset.sources import Records
 
-Columns: TypeAlias = "CandidateMapping | LongCandidates"
+AnswerMapping: TypeAlias = "CandidateMapping | LongCandidates"
 
 # Digits of the number of a draw: it is stored in 64 bits.
 LONGEST_NUMBER = 18
 # Characters of the name of a candidate in a long table.
 LONGEST_NAME = 200
-
-
-class Answer(NamedTuple):
-    """One answer of a candidate to the question of a record.
-
-    Attributes:
-        candidate: Its name; None if the record names none.
-        entry: The record that holds the answer.
-        values: The columns of the answer's record, then those of the question's.
-        response: As its column holds it; an item, if the column holds a list of repeated answers.
-        draw: Number of the answer among the repeated ones; None if a column or the order of records says it.
-        columns: The mapping of the candidate.
-        place: The option of params.yaml with this mapping.
-        problem: Why the answer can't be used; None if it can.
-    """
-
-    candidate: str | None
-    entry: Entry
-    values: Mapping[str, Value]
-    response: Value
-    draw: int | None
-    columns: Columns
-    place: str
-    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -61,74 +41,230 @@ class Source:
         """Whether a record of the questions is all that its id stands for, as in the wide form without draws."""
         return self.dataset.long is None and self.dataset.draw is None
 
+
+class Questions:
+    """The selected records of a batch.
+
+    Attributes:
+        files: The file of each.
+        lines: The line of each.
+        columns: Their values.
+        names: The candidate of each, in the long form; null without a usable name.
+        unnamed: Records without one, and why.
+    """
+
+    def __init__(self, files: Sequence[str], lines: Sequence[int], columns: Columns, dataset: Dataset) -> None:
+        self.files, self.lines, self.columns, self.dataset = files, lines, columns, dataset
+        self.unnamed: Problems = {}
+        self.names = _names(columns, dataset, self.unnamed)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def take(self, rows: Sequence[int]) -> "Questions":
+        """Return some of the records."""
+        if len(rows) == len(self):
+            return self
+        files, lines = [self.files[row] for row in rows], [self.lines[row] for row in rows]
+        return Questions(files, lines, self.columns.take(rows), self.dataset)
+
+    def keys(self, by: str) -> list[str | None]:
+        """Return what they are joined by: `id` or `input`."""
+        return self._ids if by == "id" else self._inputs
+
     @cached_property
-    def _wide(self) -> list[tuple[str, CandidateMapping, Joined | None, str]]:
-        places = ((name, f"dataset.candidates.{name}") for name in self.dataset.named)
-        return [(name, self.dataset.named[name], self.joined.candidates.get(name), place) for name, place in places]
+    def _ids(self) -> list[str | None]:
+        return joined_keys(self.columns[self.dataset.id], "id") if self.dataset.id else [None] * len(self)
 
-    def answers(self, record: Record, *, is_first: bool = True) -> Iterator[Answer]:
-        """Yield the answers to the question of a record.
+    @cached_property
+    def _inputs(self) -> list[str | None]:
+        return joined_keys(self.columns[self.dataset.input], "input") if self.dataset.input else [None] * len(self)
 
-        is_first: Whether it is the first record of its question; a later one has no answers of joined files.
-        """
-        own = Entry(record.file, record.line, record.values)
-        if self.dataset.long:
-            candidate = candidate_name(record, self.dataset)
-            yield from self._listed(candidate, own, record.values, self.dataset.long, "dataset.candidates", None)
-            return
-        for name, columns, joined, place in self._wide:
-            if joined is None:
-                yield from self._listed(name, own, record.values, columns, place, None)
-            elif is_first:
-                yield from self._joined(name, joined, columns, place, record)
+    @cached_property
+    def id_hashes(self) -> NDArray[np.uint64]:
+        """Hashes of the ids, shape (n, 2), uint64."""
+        return hashes(self._ids)
 
-    def _joined(
-        self, name: str, joined: Joined, columns: CandidateMapping, place: str, record: Record
-    ) -> Iterator[Answer]:
-        entries = joined.of(row_keys(record, self.dataset))
-        # A label of the questions' file is not of an answer of this one.
-        others = {key: value for key, value in record.values.items() if key not in joined.columns}
+    @cached_property
+    def input_hashes(self) -> NDArray[np.uint64]:
+        """Hashes of the inputs, as entries are joined by them, shape (n, 2), uint64."""
+        return hashes(self._inputs)
+
+    @cached_property
+    def has_input(self) -> NDArray[np.bool_]:
+        """Which have an input, shape (n,)."""
+        return np.array([text is not None for text in self._inputs], np.bool_)
+
+    def key_hashes(self, one: Joined) -> NDArray[np.uint64]:
+        """Return the hashes of their keys in a joined file, 0 without one."""
+        return self.id_hashes if one.by == "id" else self.input_hashes
+
+    def entries(self, one: Joined) -> list[list[Entry]]:
+        """Return the entries of each in a joined file, without those that name another question."""
+        rows, numbers = one.entries.find(self.key_hashes(one))
+        is_asked = one.entries.asks(numbers, self.input_hashes[rows], self.has_input[rows])
+        found: list[list[Entry]] = [[] for _ in range(len(self))]
+        for row, number in zip(rows[is_asked].tolist(), numbers[is_asked].tolist(), strict=True):
+            found[row].append(one.entries[number])
+        return found
+
+
+def _names(columns: Columns, dataset: Dataset, problems: Problems) -> Sequence[str | None]:
+    if dataset.long is None:
+        return [None] * len(columns)
+    column = dataset.long.column
+    names = [*texts_of(columns[column], column, LONGEST_NAME, problems, "200 is the longest name")]
+    for row, name in enumerate(names):
+        if name is None or not name.strip():
+            problems.setdefault(row, f"{column}: no candidate")
+            names[row] = None
+    return names
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a candidate, or in the long form of all, to the questions of a batch.
+
+    Attributes:
+        questions: The questions.
+        mapping: Of the candidate.
+        place: The option of params.yaml with this mapping.
+        names: The candidate of each answer; null if its record names none.
+        rows: The question of each, ascending, shape (n,).
+        files: The file of the record that holds each.
+        lines: The line of it.
+        responses: As their column holds them; an item, if the column holds a list of repeated answers.
+        draws: Number of each among the repeated ones; null if a column or the order of records says it.
+        problems: Those that can't be used, and why.
+        own: Values that are not those of the question, by column.
+    """
+
+    questions: Questions
+    mapping: AnswerMapping
+    place: str
+    names: Sequence[str | None]
+    rows: NDArray[np.int64]
+    files: Sequence[str]
+    lines: Sequence[int]
+    responses: Sequence[Value]
+    draws: Sequence[int | None]
+    problems: Problems = field(default_factory=dict)
+    own: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, column: str) -> Sequence[Value]:
+        """Return the values of a column: those of the answers, else those of their questions."""
+        if column in self.own:
+            return self.own[column]
+        values = self.questions.columns[column]
+        return values if len(self) == len(values) else [values[row] for row in self.rows.tolist()]
+
+
+def answers(questions: Questions, source: Source) -> list[Answers]:
+    """Return the answers of each candidate; those of joined files for every record of a question."""
+    dataset = source.dataset
+    if dataset.long:
+        return [_listed(_of_records(questions, dataset.long, "dataset.candidates", questions.names), dataset)]
+    return [_of_candidate(name, mapping, questions, source) for name, mapping in dataset.named.items()]
+
+
+def _of_records(questions: Questions, mapping: AnswerMapping, place: str, names: Sequence[str | None]) -> Answers:
+    rows, responses = np.arange(len(questions)), questions.columns[mapping.response]
+    draws = [None] * len(questions)
+    return Answers(questions, mapping, place, names, rows, questions.files, questions.lines, responses, draws)
+
+
+def _of_candidate(name: str, mapping: CandidateMapping, questions: Questions, source: Source) -> Answers:
+    place, joined, dataset = f"dataset.candidates.{name}", source.joined.candidates.get(name), source.dataset
+    if joined is None:
+        return _listed(_of_records(questions, mapping, place, [name] * len(questions)), dataset)
+    found: list[tuple[int, Entry | None, int | None]] = []
+    numbered = dataset.has_draws if joined.is_asked else dataset.draw is True
+    for row, of_question in enumerate(questions.entries(joined)):
+        entries = of_question if joined.is_asked else divided(of_question, dataset)[0]
+        found += [(row, entry, number if numbered else None) for number, entry in enumerate(entries, 1)]
         if not entries:
-            draw = 1 if self.dataset.has_draws else None
-            yield Answer(name, Entry(record.file, record.line, {}), others, None, draw, columns, place)
-            return
-        if joined.is_asked:
-            for number, entry in enumerate(entries, 1):
-                values, draw = ChainMap(dict(entry.values), others), number if self.dataset.has_draws else None
-                yield Answer(name, entry, values, entry.values.get(columns.response), draw, columns, place)
-            return
-        by_order = self.dataset.draw is True
-        for number, entry in enumerate(divided(entries, self.dataset)[0], 1):
-            values = ChainMap(dict(entry.values), others)
-            yield from self._listed(name, entry, values, columns, place, number if by_order else None)
-
-    def _listed(
-        self,
-        name: str | None,
-        entry: Entry,
-        values: Mapping[str, Value],
-        columns: Columns,
-        place: str,
-        draw: int | None,
-    ) -> Iterator[Answer]:
-        """Yield the answer, or as many as its column lists."""
-        response, lists = entry.values.get(columns.response), self.dataset.lists
-        if lists == "draws":
-            items = (response if isinstance(response, list) else [response]) or [None]
-            of_answers = [*_of_answers(columns, name, self.dataset)]
-            for number, item in enumerate(items, 1):
-                own, problem = _of_item(values, of_answers, number, len(items))
-                yield Answer(name, entry, own, item, number, columns, place, problem)
-            return
-        if isinstance(response, list) and lists == "first":
-            response = response[0] if response else None
-        elif isinstance(response, list) and lists == "join" and all(isinstance(each, str | None) for each in response):
-            texts = [each for each in response if isinstance(each, str)]
-            response = "\n".join(texts) if texts else None
-        yield Answer(name, entry, values, response, draw, columns, place)
+            found.append((row, None, 1 if dataset.has_draws else None))
+    rows = [row for row, _, _ in found]
+    entries_ = [entry or Entry(questions.files[row], questions.lines[row], {}) for row, entry, _ in found]
+    # A label of the questions' file is not of an answer of this one.
+    own = {column: [entry.values.get(column) for entry in entries_] for column in joined.columns | {mapping.response}}
+    every = Answers(
+        questions,
+        mapping,
+        place,
+        [name] * len(found),
+        np.array(rows, np.int64),
+        [entry.file for entry in entries_],
+        [entry.line for entry in entries_],
+        own[mapping.response],
+        [draw for _, _, draw in found],
+        own=own,
+    )
+    # A question without an answer has no list of them.
+    return every if joined.is_asked else _listed(every, dataset, [entry is not None for _, entry, _ in found])
 
 
-def _of_answers(columns: Columns, name: str | None, dataset: Dataset) -> Iterator[str]:
+def _listed(every: Answers, dataset: Dataset, has_list: Sequence[bool] | None = None) -> Answers:
+    """Return the answers with those that their column lists; has_list: which may list some, None for all."""
+    if dataset.lists == "draws":
+        return _divided_lists(every, dataset, has_list)
+    if dataset.lists is None or not any(isinstance(response, list) for response in every.responses):
+        return every
+    return replace(every, responses=[*map(_first if dataset.lists == "first" else _lines, every.responses)])
+
+
+def _first(response: Value) -> Value:
+    return (response[0] if response else None) if isinstance(response, list) else response
+
+
+def _lines(response: Value) -> Value:
+    if not isinstance(response, list) or not all(isinstance(item, str | None) for item in response):
+        return response
+    texts = [item for item in response if isinstance(item, str)]
+    return "\n".join(texts) if texts else None
+
+
+def _divided_lists(every: Answers, dataset: Dataset, has_list: Sequence[bool] | None) -> Answers:
+    lists = [(response if isinstance(response, list) else [response]) or [None] for response in every.responses]
+    again = np.repeat(np.arange(len(every)), [len(items) for items in lists]).tolist()
+    numbers = [number for items in lists for number in range(1, len(items) + 1)]
+    problems: Problems = {}
+    own = {column: [values[row] for row in again] for column, values in every.own.items()}
+    of_name = {name: [*_of_answers(every.mapping, name, dataset)] for name in dict.fromkeys(every.names)}
+    for column in {column: None for columns in of_name.values() for column in columns}:
+        values = every[column]
+        own[column] = [values[row] for row in again]
+    for place, (row, number) in enumerate(zip(again, numbers, strict=True)):
+        of = len(lists[row])
+        if has_list is not None and not has_list[row]:
+            continue
+        for column in of_name[every.names[row]]:
+            value = own[column][place]
+            if isinstance(value, list) and len(value) == of:
+                own[column][place] = value[number - 1]
+            elif value is not None and (of > 1 or isinstance(value, list)):
+                given = f"a list of {len(value)}" if isinstance(value, list) else "one value"
+                problems[place] = (
+                    f"{column}: {given} for {of} answers of a list; expected a list with one value for each"
+                )
+                break
+    return replace(
+        every,
+        names=[every.names[row] for row in again],
+        rows=every.rows[again],
+        files=[every.files[row] for row in again],
+        lines=[every.lines[row] for row in again],
+        responses=[item for items in lists for item in items],
+        draws=numbers,
+        problems=problems,
+        own=own,
+    )
+
+
+def _of_answers(columns: AnswerMapping, name: str | None, dataset: Dataset) -> Iterator[str]:
     """Yield the columns whose values are of an answer, not of the question: labels, scores and what it took."""
     yield from columns.label.mapped if columns.label else ()
     yield from [columns.labelled] if columns.labelled else []
@@ -136,53 +272,23 @@ def _of_answers(columns: Columns, name: str | None, dataset: Dataset) -> Iterato
     yield from (column for of_kind in columns.resources.values() for column in of_kind)
 
 
-def _of_item(
-    values: Mapping[str, Value], columns: Iterable[str], number: int, of: int
-) -> tuple[Mapping[str, Value], str | None]:
-    """Return the values of one answer of a list, and why there are none: a label or score for several answers."""
-    own: dict[str, Value] = {}
-    for column in columns:
-        value = values.get(column)
-        if isinstance(value, list) and len(value) == of:
-            own[column] = value[number - 1]
-        elif value is not None and (of > 1 or isinstance(value, list)):
-            given = f"a list of {len(value)}" if isinstance(value, list) else "one value"
-            return values, f"{column}: {given} for {of} answers of a list; expected a list with one value for each"
-    return (ChainMap(own, dict(values)) if own else values), None
+def raw_draws(values: Iterable[Value]) -> list[int | None]:
+    """Return the numbers in the column of draws; None without a usable one."""
+    return [*map(_raw_draw, values)]
 
 
-def candidate_name(record: Record, dataset: Dataset) -> str | None:
-    """Return the name of the candidate in a record of the long form; None without one that can be used."""
-    if dataset.long is None:
-        return None
-    try:
-        return _candidate_name(record, dataset.long.column)
-    except UnusableValueError:
-        return None
-
-
-def require_candidate(record: Record, dataset: Dataset) -> None:
-    """Reject a record of the long form whose candidate has no usable name.
-
-    Raises:
-        UnusableValueError: The name is missing, or can't be used.
-    """
-    if dataset.long is not None:
-        _candidate_name(record, dataset.long.column)
-
-
-def _candidate_name(record: Record, column: str) -> str:
-    name = checked_text(record.values.get(column), column, LONGEST_NAME, "200 is the longest name")
-    if name is None or not name.strip():
-        raise UnusableValueError(f"{column}: no candidate")
-    return name
-
-
-def raw_draw(values: Mapping[str, Value], dataset: Dataset) -> int | None:
-    """Return the number in the column of draws; None without a usable one."""
-    value = values.get(dataset.draw) if isinstance(dataset.draw, str) else None
+def _raw_draw(value: Value) -> int | None:
     text = value.strip().removesuffix(".0") if isinstance(value, str) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else None
+
+
+def first_draw(source: Source, draws: NDArray[np.int64]) -> int:
+    """Return the smallest number in the column of draws, 0 or 1; draws: those of the records."""
+    column = source.dataset.draw
+    if not isinstance(column, str):
+        return 1
+    entries = (entry for one in source.joined.candidates.values() for entry in one.entries if entry.key is not None)
+    return 0 if (draws == 0).any() or any(_raw_draw(entry.values.get(column)) == 0 for entry in entries) else 1
 
 
 def divided(entries: Sequence[Entry], dataset: Dataset) -> tuple[list[Entry], list[Entry]]:
@@ -195,31 +301,24 @@ def divided(entries: Sequence[Entry], dataset: Dataset) -> tuple[list[Entry], li
     repeated: list[Entry] = []
     seen: set[int] = set()
     for entry in entries:
-        number = raw_draw(entry.values, dataset)
+        number = _raw_draw(entry.values.get(dataset.draw))
         (repeated if number in seen else answers).append(entry)
         if number is not None:
             seen.add(number)
     return answers, repeated
 
 
-def with_columns(records: Iterable[Record], source: Source) -> Iterable[Record]:
-    """Make each mapped path a column of the records.
-
-    Raises:
-        DataError: A mapped column or path is in no record.
-    """
-    wanted: dict[str, str] = {}
+def wanted_columns(source: Source) -> dict[str, str]:
+    """Return each column that the questions must have, with its path in params.yaml."""
+    columns: dict[str, str] = {}
     for column, place in _mapped(source):
-        wanted.setdefault(column, place)
-    return flat(records, wanted)
+        columns.setdefault(column, place)
+    return columns
 
 
 def mapped_columns(params: Params) -> dict[str, str]:
     """Return each column of the mapping, as if no file were joined, with its path in params.yaml."""
-    columns: dict[str, str] = {}
-    for column, place in _mapped(Source(params, JoinedFiles({}, None, None))):
-        columns.setdefault(column, place)
-    return columns
+    return wanted_columns(Source(params, JoinedFiles()))
 
 
 def opened(params: Params) -> Records:
@@ -267,7 +366,7 @@ def _named(dataset: Dataset, *options: str) -> Iterator[tuple[str, str]]:
             yield column, f"dataset.{option}"
 
 
-def _answer_columns(columns: Columns, place: str, elsewhere: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _answer_columns(columns: AnswerMapping, place: str, elsewhere: frozenset[str]) -> Iterator[tuple[str, str]]:
     named = [
         (columns.response, f"{place}.response"),
         *((column, f"{place}.label") for column in (columns.label.mapped if columns.label else ())),

@@ -13,7 +13,7 @@ from tasks.dataset.formats.json_records import DECODER, json_lines, json_list
 from tasks.dataset.formats.parallel_text import parallel_text
 from tasks.dataset.formats.parquet import parquet
 from tasks.dataset.formats.text_lines import OPENERS, head, inner_suffix
-from tasks.dataset.record import NumberedValues, Record, Value, as_text, file_name
+from tasks.dataset.record import Batch, Chunk, NumberedValues, Record, Value, as_text, batch_of, blocks, file_name
 from tasks.errors import DataError, did_you_mean
 
 __all__ = ["DECODER", "FORMATS", "Record", "Records", "Value", "as_text", "records"]
@@ -48,15 +48,27 @@ class Records:
     columns: frozenset[str] | None = None
 
     def __iter__(self) -> Iterator[Record]:
+        for chunk in self.chunks():
+            yield from chunk().records()
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield what reads the batches, each in any process.
+
+        Raises:
+            DataError: As on iteration; of the records of a batch, the batch says it.
+        """
         if self.format is not None:
             found = readers.read(self.files, self.format)
-            yield from readers.with_draws(found) if self._has_draws else found
+            for block in blocks(readers.with_draws(found) if self._has_draws else found):
+                yield partial(batch_of, block)
             return
         if all(map(_is_text, self.files)):
-            yield from _named(file_name(self.files[0].parent), parallel_text(self.files))
+            yield from _named(
+                file_name(self.files[0].parent), _in_chunks(self.files[0].parent, parallel_text(self.files))
+            )
             return
         for path in self.files:
-            yield from _read(path, self.columns)
+            yield from _chunks(path, self.columns)
 
     def require_in_all_files(self, wanted: Mapping[str, str]) -> None:
         """Check that a mapped column is in each of the files, if it is in one of them.
@@ -193,37 +205,50 @@ def _matching(folder: Path, pattern: str | None) -> list[Path]:
 
 
 def _read(path: Path, columns: frozenset[str] | None = None) -> Iterator[Record]:
-    suffix = inner_suffix(path)
-    if suffix in COLUMNAR_FORMATS:
-        yield from _named(file_name(path), COLUMNAR_FORMATS[suffix](path, columns))
-    else:
-        yield from _named(file_name(path), FORMATS[suffix](path))
+    for chunk in _chunks(path, columns):
+        yield from chunk().records()
 
 
-def _named(name: str, rows: NumberedValues) -> Iterator[Record]:
-    line = None
+def _chunks(path: Path, columns: frozenset[str] | None) -> Iterator[Chunk]:
+    return _named(file_name(path), FORMATS[inner_suffix(path)](path, columns))
+
+
+def _in_chunks(path: Path, rows: NumberedValues) -> Iterator[Chunk]:
+    name = file_name(path)
+    for block in blocks(rows):
+        yield partial(Batch, [name] * len(block), [line for line, _ in block], [values for _, values in block])
+
+
+def _named(name: str, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    is_empty = True
     try:
-        for line, values in rows:
-            yield Record(name, line, values)
+        for chunk in chunks:
+            yield chunk
+            is_empty = False
     except OSError as error:
         raise DataError(f"{name}: can't be read: {error.strerror or error}") from None
-    if line is None:
+    if is_empty:
         raise DataError(f"{name}: empty, no record in it")
 
 
-TEXT_FORMATS: Mapping[str, Callable[[Path], NumberedValues]] = {
-    ".jsonl": json_lines,
-    ".json": json_list,
-    ".csv": partial(delimited, delimiter=","),
-    ".tsv": partial(delimited, delimiter="\t"),
-}
-COLUMNAR_FORMATS: Mapping[str, Callable[[Path, frozenset[str] | None], NumberedValues]] = {
-    ".parquet": parquet,
-    ".arrow": arrow,
-}
-FORMATS: Mapping[str, Callable[[Path], NumberedValues]] = {
-    **TEXT_FORMATS,
-    ".parquet": parquet,
-    ".arrow": arrow,
-    ".xlsx": excel,
+def _rows(read: Callable[[Path], NumberedValues]) -> Callable[[Path, frozenset[str] | None], Iterator[Chunk]]:
+    return lambda path, _: _in_chunks(path, read(path))
+
+
+def _columnar(
+    read: Callable[[Path, frozenset[str] | None], NumberedValues],
+) -> Callable[[Path, frozenset[str] | None], Iterator[Chunk]]:
+    return lambda path, columns: _in_chunks(path, read(path, columns))
+
+
+TEXT_FORMATS = (".jsonl", ".json", ".csv", ".tsv")
+# What yields the chunks of a file, given the columns whose values are needed; none: all.
+FORMATS: Mapping[str, Callable[[Path, frozenset[str] | None], Iterator[Chunk]]] = {
+    ".jsonl": lambda path, _: json_lines(path),
+    ".json": _rows(json_list),
+    ".csv": _rows(partial(delimited, delimiter=",")),
+    ".tsv": _rows(partial(delimited, delimiter="\t")),
+    ".parquet": _columnar(parquet),
+    ".arrow": _columnar(arrow),
+    ".xlsx": _rows(excel),
 }

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tasks.dataset.formats.text_lines import text_lines, whole_text
-from tasks.dataset.record import NumberedValues, Value, file_name
+from tasks.dataset.record import Batch, Chunk, NumberedValues, blocks, file_name
 from tasks.errors import DataError
 from tasks.text.json_objects import unique_members
 
@@ -18,17 +19,29 @@ PLACES_LISTED = 5
 DEEPEST = 2
 
 
-def json_lines(path: Path) -> NumberedValues:
-    """Yield line and values of each object, one a line."""
-    for line, whole in enumerate(text_lines(path), 1):
-        text = whole.rstrip(" \t\r\n")
-        if not text:
-            continue
-        try:
-            value = decode_whole(text, DECODER)
-        except json.JSONDecodeError as error:
-            raise json_error(error, file_name(path), line) from None
-        yield line, _checked_object(value, path, line)
+def json_lines(path: Path) -> Iterator[Chunk]:
+    """Yield what reads the objects, one a line."""
+    lines = ((line, text) for line, text in enumerate(text_lines(path), 1) if text.strip(" \t\r\n"))
+    for block in blocks(lines, lambda item: len(item[1])):
+        yield partial(_objects, path, block)
+
+
+def _objects(path: Path, lines: Sequence[tuple[int, str]]) -> Batch:
+    rows: list[dict[str, Any]] = []
+    error = None
+    try:
+        rows.extend(_object(path, line, text) for line, text in lines)
+    except DataError as problem:
+        error = problem
+    return Batch([file_name(path)] * len(rows), [line for line, _ in lines[: len(rows)]], rows, error)
+
+
+def _object(path: Path, line: int, text: str) -> dict[str, Any]:
+    try:
+        value = decode_whole(text.rstrip(" \t\r\n"), DECODER)
+    except json.JSONDecodeError as error:
+        raise json_error(error, file_name(path), line) from None
+    return value if type(value) is dict else _checked_object(value, path, line)
 
 
 def json_list(path: Path) -> NumberedValues:
@@ -161,29 +174,11 @@ def json_error(error: json.JSONDecodeError, name: str, line: int) -> DataError:
     return DataError(f"{name}, line {line}, column {error.colno}: not JSON: {error.msg}; {found}")
 
 
-def _checked_object(value: Any, path: Path, line: int) -> dict[str, Value]:
+def _checked_object(value: Any, path: Path, line: int) -> dict[str, Any]:
     if not isinstance(value, dict):
         found = {list: "a list", type(None): "null"}.get(type(value), f"the value {str(value)[:40]!r}")
         raise DataError(f'{file_name(path)}, line {line}: expected an object like {{"input": …}}, found {found}')
     return value
-
-
-def text_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Value]:
-    """Return the members of a JSON object as text.
-
-    Raises:
-        ValueError: A key appears twice.
-    """
-    return {key: value if isinstance(value, str) else _text(value) for key, value in unique_members(pairs).items()}
-
-
-def _text(value: Any) -> Value:
-    """Convert the booleans of a decoded value; numbers are text already, and so is what objects in it hold."""
-    if isinstance(value, list):
-        return [_text(item) for item in value]
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value  # type: ignore[no-any-return]  # of a decoded value: text, an object or null
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -191,6 +186,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 DECODER = json.JSONDecoder(
-    parse_float=str, parse_int=str, parse_constant=_refuse_constant, object_pairs_hook=text_members
+    parse_float=str, parse_int=str, parse_constant=_refuse_constant, object_pairs_hook=unique_members
 )
 WHITE_SPACE = re.compile(r"[ \t\n\r]*")

@@ -6,14 +6,20 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.formats.json_records import decode_whole, json_error, text_members
+from tasks.dataset.formats.json_records import decode_whole, json_error
 from tasks.dataset.formats.text_lines import text_lines, whole_text
-from tasks.dataset.record import Record, Value, file_name
+from tasks.dataset.record import Record, Value, as_text, file_name
 from tasks.errors import DataError
 
 MISSING = "missing from the log"
 # Samples of a log; a larger count is a damaged header, and as many missing samples would fill the memory.
 LARGEST_COUNT = 10_000_000
+
+
+def text_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    return {key: as_text(value) if isinstance(value, bool | list) else value for key, value in pairs}
+
+
 # Tools write NaN for a sample that has no score.
 DECODER = json.JSONDecoder(
     parse_float=str, parse_int=str, parse_constant=lambda _: None, object_pairs_hook=text_members

@@ -1,24 +1,35 @@
-"""Turn a user's record into rows by the mapping in params.yaml."""
+"""Map a batch of records to rows by the columns in params.yaml; what needs all records is decided in `index`."""
 
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from itertools import chain
+from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any, NamedTuple
 
-from tasks.dataset.answers import Answer, Source, candidate_name, raw_draw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tasks.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
+from tasks.dataset.columns import Columns, Presence, Problems, each, hashes, mask, texts_of
 from tasks.dataset.criteria import StatedCriterion, criteria
-from tasks.dataset.joined import Entry, bare_text, row_keys, same_text
-from tasks.dataset.labels import LABELS, majority, probability_of, ratings_of
+from tasks.dataset.label_columns import LabelFault, LabelUse, labels
+from tasks.dataset.labels import LABELS
 from tasks.dataset.paths import quoted
-from tasks.dataset.settings import AskedCandidate, Dataset, LabelFile, LabelMapping, Params, ScoreMapping
-from tasks.dataset.sources import DECODER, Record, Value, as_text
-from tasks.dataset.texts import UnusableValueError, checked_text, finite, texts
+from tasks.dataset.record import Batch, Chunk, Value, as_text
+from tasks.dataset.settings import AskedCandidate, Dataset, ScoreMapping
+from tasks.dataset.sources import DECODER
+from tasks.dataset.texts import UnusableValueError, finite, texts
 from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
-from tasks.scores.label_status import CONFIRMED, PROBABILITY, STALE
+from tasks.scores.column_facts import WEIGHT
+from tasks.scores.label_status import PROBABILITY
 
 # In a log: the column that says why a sample has no answer, and the detail of a score that a sample does not have.
 ERROR, NOT_ASKED = "error", '{"unmeasured": "not applicable"}'
@@ -29,365 +40,357 @@ _ITEM = rf"(?:{_STRING}|None|null|\.\.\.)"
 _PRINTED_LIST = re.compile(rf"\[\s*+(?:{_ITEM}(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
 _STRINGS = re.compile(_STRING)
 
-_LABEL_FILE = "dataset.label_file.label"
-
-LabelKey = tuple[str | None, ...]
-"""Question, candidate and bare text that an answer and its labels have in common; None for what does not count."""
-
-
-class SharedValues(NamedTuple):
-    """The values that all candidates of a record share."""
-
-    input: str | None
-    references: list[str]
-    group: str | None
-    weight: float | None
-    slices: dict[str, str | None]
-    phrases: list[str] | None
-    contexts: list[str] | None
-    relevant: list[str] | None
-    criteria: list[StatedCriterion] | None
+# Whether the answer is right, by each rater in the order of the columns; null elements: not rated.
+RATINGS = pa.list_(pa.bool_())
+CRITERIA = pa.list_(pa.struct({"text": pa.string(), "points": pa.float64()}))
+TEXTS = pa.list_(pa.string())
+NO_DRAW = -1
 
 
-def selected(records: Iterable[Record], dataset: Dataset) -> Iterator[Record]:
-    """Yield the records of chosen candidates that `exclude` does not match, at most `limit` of them."""
-    number = 0
-    only = dataset.long.only if dataset.long else ()
-    for record in records:
-        excluded = any(equals(record.values.get(column), value) for column, value in dataset.exclude.items())
-        if not excluded and (not only or candidate_name(record, dataset) in only):
-            yield record
-            number += 1
-        if number == dataset.limit:
-            return
+class Keys(NamedTuple):
+    """What tells n records from others.
 
-
-def require_new_id(record: Record, earlier: tuple[str, int] | None, dataset: Dataset) -> None:
-    """Reject a record whose id an earlier one has; in the long form, one of the same candidate.
-
-    Raises:
-        UnusableValueError: There is an earlier record.
+    Attributes:
+        ids: Hashes of the ids, or of the inputs that ids are made of, shape (n, 2), uint64.
+        references: Hashes of the references where ids are made of inputs, else 0; shape (n, 2), uint64.
+        is_usable: Records that have an id, shape (n,).
+        content: Hashes of what all records of a question share, shape (n, 2), uint64.
+        has_content: Records whose question can be used, shape (n,).
+        is_missing: Records that only say that an answer is missing, shape (n,).
+        draws: The column of draws, NO_DRAW without a number, shape (n,), int64.
     """
-    if earlier is None:
-        return
-    file, line = earlier
-    whose = f" of {quoted(candidate_name(record, dataset))}" if dataset.long else ""
-    if dataset.id:
-        id_ = quoted(record.values.get(dataset.id))
-        raise UnusableValueError(f"the id {id_}{whose} (dataset.id: {dataset.id}) is also in {file}, line {line}")
-    raise UnusableValueError(
-        f"{quoted(record.values.get(dataset.input or ''))}: the same input and references{whose} as in {file}, "
-        f"line {line}; dataset.id can name a column of unique ids"
+
+    ids: NDArray[np.uint64]
+    references: NDArray[np.uint64]
+    is_usable: NDArray[np.bool_]
+    content: NDArray[np.uint64]
+    has_content: NDArray[np.bool_]
+    is_missing: NDArray[np.bool_]
+    draws: NDArray[np.int64]
+
+
+class Place(NamedTuple):
+    """All records of a batch: their files and lines, and the hashes of the ids and inputs that files are joined by."""
+
+    files: Sequence[str]
+    lines: Sequence[int]
+    ids: NDArray[np.uint64]
+    inputs: NDArray[np.uint64]
+    has_input: NDArray[np.bool_]
+
+
+class Mapped(NamedTuple):
+    """A batch of records as columns.
+
+    Attributes:
+        questions: One row a selected record.
+        answers: One row an answer, by record and candidate.
+        rows: The record of each answer, shape (answers,).
+        names: The candidate of each record, in the long form.
+        beyond: Candidates of records behind the limit → number of these.
+        keys: What tells the records from others.
+        selected: Numbers of the selected records in the batch.
+        places: All records of the batch.
+        presence: Which mapped columns are there.
+        faults: Labels that can't be read.
+        uses: What became of the labels of a file.
+        error: Why no record follows; None if one may.
+    """
+
+    questions: pa.RecordBatch
+    answers: pa.RecordBatch
+    rows: NDArray[np.int64]
+    names: Sequence[str | None]
+    beyond: Counter[str]
+    keys: Keys
+    selected: NDArray[np.int64]
+    places: Place
+    presence: Presence
+    faults: Sequence[LabelFault]
+    uses: LabelUse
+    error: DataError | None
+
+
+def mapped(chunk: Chunk, source: Source, most: int | None) -> Mapped:
+    """Map a batch; at most so many records are selected."""
+    batch = chunk()
+    dataset, every = source.dataset, _questions(batch, source)
+    selected = _selected(every, dataset)
+    wanted, beyond = selected[:most], selected[len(selected) if most is None else most :]
+    questions = every.take(wanted.tolist())
+    shared, reasons = _shared(questions, source)
+    found = [_mapped_answers(one, source) for one in answers(questions, source)]
+    rows = np.concatenate([one.rows for one in found])
+    order = np.argsort(rows, kind="stable")
+    table = pa.Table.from_batches([one.table for one in found]).combine_chunks()
+    table = table if (np.diff(rows) >= 0).all() else table.take(pa.array(order))
+    places = np.empty(len(rows), np.int64)
+    places[order] = np.arange(len(rows))
+    first = np.cumsum([0, *(len(one.rows) for one in found)])
+    faults = [
+        fault._replace(answer=int(places[begin + fault.answer]))
+        for begin, one in zip(first.tolist(), found, strict=False)
+        for fault in one.faults
+    ]
+    return Mapped(
+        _question_table(questions, shared, reasons, dataset),
+        table.to_batches()[0] if len(rows) else pa.RecordBatch.from_pylist([], table.schema),
+        rows[order],
+        questions.names,
+        Counter(name for row in beyond.tolist() if (name := every.names[row]) is not None),
+        _keys(questions, shared, reasons, source),
+        wanted,
+        _places(every, source),
+        every.columns.presence(wanted_columns(source)),
+        sorted(faults, key=lambda fault: fault.answer),
+        LabelUse.of([one.uses for one in found]),
+        batch.error,
     )
 
 
-def require_same_question(earlier: tuple[str, int] | None, dataset: Dataset) -> None:
-    """Reject a record that asks something else than the first one of its id.
-
-    Raises:
-        UnusableValueError: The first record has another input, references or criteria; with draws, or another group.
-    """
-    if earlier is not None:
-        file, line = earlier
-        more = "group" if dataset.has_draws and dataset.group else "weight" if dataset.weight else ""
-        *named, last = ["input", "references", *filter(None, [dataset.criteria and "criteria", more])]
-        what = f"{', '.join(named)} or {last}"
-        raise UnusableValueError(f"{dataset.id}: the first record of this id has another {what}: {file}, line {line}")
+def _questions(batch: Batch, source: Source) -> Questions:
+    return Questions(batch.files, batch.lines, Columns(batch.rows), source.dataset)
 
 
-def draw_of(answer: Answer, by_order: int, first: int, dataset: Dataset) -> int | None:
-    """Return the number of an answer among the repeated ones, from 1; None if there are none.
-
-    Args:
-        answer: The answer.
-        by_order: Its number in the order of the records.
-        first: The smallest number in the column of draws.
-        dataset: The mapping.
-
-    Raises:
-        UnusableValueError: The column of draws holds no whole number.
-    """
-    if not dataset.has_draws:
-        return None
-    if answer.draw is not None:
-        return answer.draw
-    if not isinstance(dataset.draw, str):
-        return by_order
-    number = raw_draw(answer.values, dataset)
-    if number is None:
-        raise UnusableValueError(f"{dataset.draw}: {quoted(answer.values.get(dataset.draw))} is no whole number")
-    return number + 1 - first
+def _places(every: Questions, source: Source) -> Place:
+    if source.joined.any:
+        return Place(every.files, every.lines, every.id_hashes, every.input_hashes, every.has_input)
+    none = np.zeros((0, 2), np.uint64)
+    return Place(every.files, every.lines, none, none, np.zeros(0, np.bool_))
 
 
-def id_from_column(record: Record, params: Params) -> str:
-    """Return the record's value in the id column.
-
-    Raises:
-        UnusableValueError: The value is missing or blank.
-    """
-    text = _text(record.values, params.dataset.id, params.load.max_chars)
-    if text is None or not text.strip():
-        raise UnusableValueError(f"{params.dataset.id}: no id")
-    return text
+def _selected(every: Questions, dataset: Dataset) -> NDArray[np.int64]:
+    """Return the records of chosen candidates that `exclude` does not match."""
+    is_wanted = np.ones(len(every), np.bool_)
+    for column, value in dataset.exclude.items():
+        is_wanted &= ~np.array([equals(found, value) for found in every.columns[column]], np.bool_)
+    if dataset.long and dataset.long.only:
+        is_wanted &= np.array([name in dataset.long.only for name in every.names], np.bool_)
+    return np.flatnonzero(is_wanted)
 
 
-def id_from_input(shared: SharedValues, numbers: Mapping[bytes, Mapping[bytes, int]], source: Source) -> str:
-    """Return the sha256 of the input; records that share it get -2, -3, … by the order of their references' hash.
+class Reasons(NamedTuple):
+    """Why records can't be used: for their id, for anything else of the question, or for want of a weight."""
 
-    numbers: hash of the input → hash of the references → number, for inputs that several records share.
-    """
-    text, references = _content_key(shared, source)
-    number = numbers.get(text, {}).get(references, 1)
-    return text.hex() if number == 1 else f"{text.hex()}-{number}"
+    ids: Problems
+    shared: Problems
+    weights: Problems
 
 
-def question_key(record: Record, source: Source) -> tuple[bytes, bytes] | None:
-    """Return what tells the question of a record from others; None for a record that will be rejected."""
-    try:
-        if source.dataset.id:
-            return json_hash(id_from_column(record, source.params)), b""
-        return _content_key(shared_values(record, source), source)
-    except UnusableValueError:
-        return None
+def _shared(questions: Questions, source: Source) -> tuple[dict[str, Any], Reasons]:
+    """Return the columns of what all answers to a question share, and which records can't be used, and why."""
+    dataset, columns, max_chars = source.dataset, questions.columns, source.params.load.max_chars
+    none = [None] * len(questions)
+    reasons = Reasons({}, {}, {})
+
+    def text(column: str | None, problems: Problems = reasons.shared) -> Sequence[str | None]:
+        return none if column is None else texts_of(columns[column], column, max_chars, problems)
+
+    def read(option: str, function: Callable[..., Any]) -> Sequence[Any]:
+        column = getattr(dataset, option)
+        own = partial(function, column=column, max_chars=max_chars)
+        return none if column is None else each(columns[column], own, reasons.shared)
+
+    shared: dict[str, Any] = {"id": text(dataset.id, reasons.ids)}
+    shared["input"] = text(dataset.input)
+    shared["references"] = _references(questions, source, reasons.shared)
+    shared["group"] = text(dataset.group)
+    shared[WEIGHT] = read("weight", _weight)
+    slices = [text(name) for name in dataset.slices]
+    shared["slices"] = [dict(zip(dataset.slices, values, strict=True)) for values in zip(*slices, strict=True)]
+    shared["phrases"] = read("phrases", _phrases)
+    shared["contexts"], shared["relevant"] = read("contexts", _retrieved), read("relevant", _retrieved)
+    shared["criteria"] = read("criteria", criteria)
+    shared["is_missing"] = _are_missing_samples(questions, dataset)
+    _require(shared, reasons, source)
+    bad = reasons.ids.keys() | reasons.shared.keys()
+    contents = zip(shared["input"], shared["references"], shared["criteria"], strict=True)
+    shared["content"] = [None if row in bad else _content(*content) for row, content in enumerate(contents)]
+    return shared, reasons
 
 
-def content_of(record: Record, source: Source) -> bytes | None:
-    """Return the hash of what all records of a question share; None for a record that will be rejected."""
-    try:
-        shared = shared_values(record, source)
-        return json_hash([_content(shared).hex(), shared.group if source.dataset.has_draws else None, shared.weight])
-    except UnusableValueError:
-        return None
+def _require(shared: Mapping[str, Any], reasons: Reasons, source: Source) -> None:
+    """Note the records without an id, an input to make one of, references or a weight."""
+    dataset = source.dataset
+    key, of = ("id", reasons.ids) if dataset.id else ("input", reasons.shared)
+    no_key = f"{dataset.id}: no id" if dataset.id else f"{dataset.input}: no input to make an id of"
+    for row, value in enumerate(shared[key]):
+        if value is None or not value.strip():
+            of.setdefault(row, no_key)
+    if source.params.load.require_references:
+        for row, references in enumerate(shared["references"]):
+            if not references and not shared["is_missing"][row]:
+                reasons.shared.setdefault(row, f"{dataset.references}: no reference that is not blank")
+    if dataset.weight:
+        reason = f"{dataset.weight}: no weight; expected a number of 0 or more (dataset.weight)"
+        reasons.weights.update((row, reason) for row, weight in enumerate(shared[WEIGHT]) if weight is None)
 
 
-def shared_values(record: Record, source: Source) -> SharedValues:
-    """Return the values that all candidates of the record share.
+def _references(questions: Questions, source: Source, problems: Problems) -> list[list[str]]:
+    given, joined, max_chars = source.dataset.references, source.joined.references, source.params.load.max_chars
+    if given is None:
+        return [[] for _ in range(len(questions))]
+    separator = source.dataset.reference_separator
 
-    Raises:
-        UnusableValueError: One of them can't be used, so that no candidate of the record gets a row.
-    """
-    dataset, values, max_chars = source.dataset, record.values, source.params.load.max_chars
-    shared = SharedValues(
-        _text(values, dataset.input, max_chars),
-        _references(record, source, max_chars),
-        _text(values, dataset.group, max_chars),
-        _weight(values, dataset.weight),
-        {name: _text(values, name, max_chars) for name in dataset.slices},
-        _phrases(values, dataset.phrases, max_chars),
-        _retrieved(values, dataset.contexts, max_chars),
-        _retrieved(values, dataset.relevant, max_chars),
-        criteria(values.get(dataset.criteria), dataset.criteria, max_chars) if dataset.criteria else None,
-    )
-    if dataset.id is None and (shared.input is None or not shared.input.strip()):
-        raise UnusableValueError(f"{dataset.input}: no input to make an id of")
-    if source.params.load.require_references and not shared.references and not is_missing_sample(record, dataset):
-        raise UnusableValueError(f"{dataset.references}: no reference that is not blank")
-    return shared
+    def read(value: Value, column: str) -> list[str]:
+        return texts(_split(value, separator), column, max_chars)
+
+    if joined is None:
+        found = [
+            [one or [] for one in each(questions.columns[column], partial(read, column=column), problems)]
+            for column in given.columns
+        ]
+        return found[0] if len(found) == 1 else [[*chain(*lists)] for lists in zip(*found, strict=True)]
+    column = str(given.column)
+    values: Any = questions.entries(joined)
+    function = lambda entries: [text for one in entries for text in read(one.values.get(column), column)]  # noqa: E731
+    return [one or [] for one in each(values, function, problems)]
 
 
-def require_weight(shared: SharedValues, dataset: Dataset) -> None:
-    """Reject a record without a weight, if weights are mapped.
-
-    Raises:
-        UnusableValueError: There is none.
-    """
-    if dataset.weight and shared.weight is None:
-        raise UnusableValueError(f"{dataset.weight}: no weight; expected a number of 0 or more (dataset.weight)")
-
-
-def is_missing_sample(record: Record, dataset: Dataset) -> bool:
-    """Whether a record says no more than that an answer to the question of its id is missing, as logs have it."""
-    answers = [dataset.long] if dataset.long else [*dataset.named.values()]
-    if dataset.asked:
-        return False
+def _are_missing_samples(questions: Questions, dataset: Dataset) -> list[bool]:
+    """Return which records say no more than that an answer to the question of their id is missing, as logs have it."""
+    mappings = [dataset.long] if dataset.long else [*dataset.named.values()]
     references = dataset.references.columns if dataset.references else ()
-    if dataset.id is None or dataset.input is None or any(getattr(answer, "path", None) for answer in answers):
-        return False
-    if dataset.references is not None and not references:
-        return False
-    values = [record.values.get(column) for column in (dataset.input, *references)]
-    return not any(values) and all(record.values.get(answer.response) is None for answer in answers)
+    can_be = not dataset.asked and dataset.id is not None and dataset.input is not None
+    if any(getattr(one, "path", None) for one in mappings) or (dataset.references is not None and not references):
+        can_be = False
+    if not can_be:
+        return [False] * len(questions)
+    values = zip(*(questions.columns[column] for column in (dataset.input or "", *references)), strict=True)
+    responses = zip(*(questions.columns[one.response] for one in mappings), strict=True)
+    return [
+        not any(asked) and not any(one is not None for one in of) for asked, of in zip(values, responses, strict=True)
+    ]
 
 
-def candidate_row(
-    record: Record, question: str, draw: int | None, shared: SharedValues, answer: Answer, source: Source
-) -> dict[str, Any]:
-    """Return the row of one answer.
-
-    Args:
-        record: Of the question.
-        question: Its id.
-        draw: Number of the answer among the repeated ones; None: there are none.
-        shared: Values of the question.
-        answer: The answer.
-        source: Settings and joined files.
-
-    Raises:
-        UnusableValueError: The candidate's response or one of its scores can't be used.
-        UnknownLabelError: The label is neither true nor false.
-        DataError: The label's probability is missing or unusable.
-    """
-    dataset, name = source.dataset, str(answer.candidate)
-    if answer.problem is not None:
-        raise UnusableValueError(answer.problem)
-    response = checked_text(answer.response, answer.columns.response, source.params.load.max_chars)
-    label = _label(record, answer, response, source)
-    if response is None and dataset.missing_response == "wrong" and not isinstance(answer.columns, AskedCandidate):
-        response = ""
-    return {
-        "id": question if draw is None else f"{question}#{draw}",
-        "candidate": name,
-        **shared._asdict(),
-        **({} if draw is None else {"group": shared.group or question, "question": question, "draw": draw}),
-        "response": response,
-        "label": None if label.status == STALE else label.value,
-        "label_status": None if label.value is None else label.status,
-        **({"ratings": None if label.status == STALE else label.ratings} if dataset.has_raters else {}),
-        **({PROBABILITY: label.probability} if dataset.labels == "designed" else {}),
-        **{f"score_{key}": _score(answer.values, score, name) for key, score in dataset.scores.items()},
-        **_score_details(answer.values, dataset, name),
-        **{key: _resource(answer.values, key, answer.columns.resources.get(key, ())) for key in dataset.resources},
-        "content": _content(shared).hex(),
+def _question_table(
+    questions: Questions, shared: Mapping[str, Any], reasons: Reasons, dataset: Dataset
+) -> pa.RecordBatch:
+    every = range(len(questions))
+    columns = {
+        **{name: values for name, values in shared.items() if name != "is_missing"},
+        "file": questions.files,
+        "line": questions.lines,
+        "candidate": questions.names,
+        "reason_id": [*map(reasons.ids.get, every)],
+        "reason_shared": [*map(reasons.shared.get, every)],
+        "reason_weight": [*map(reasons.weights.get, every)],
+        "reason_name": [*map(questions.unnamed.get, every)],
     }
+    if dataset.id is None:
+        columns["id"] = [None if text is None else _hex(text) for text in shared["input"]]
+    schema = question_schema(dataset)
+    arrays = [pa.array(columns[name], schema.field(name).type) for name in schema.names]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def label_key(record: Record, answer: Answer, response: str | None, source: Source) -> LabelKey | None:
-    """Return what the labels of an answer have in common in a file of labels; None without such a file."""
-    given, joined = source.dataset.label_file, source.joined.labels
-    if given is None or joined is None:
-        return None
-    text = bare_text(response) if _is_by_text(source.dataset) and response is not None else None
-    return joined.key(row_keys(record, source.dataset)), answer.candidate if given.candidate else None, text
+def question_schema(dataset: Dataset) -> pa.Schema:
+    """Return the schema of the questions of a batch."""
+    slices = pa.struct([(name, pa.string()) for name in dataset.slices])
+    return pa.schema(
+        {
+            **dict.fromkeys(["file", "id", "candidate", "input", "group", "content"], pa.string()),
+            "line": pa.int64(),
+            "references": TEXTS,
+            **({WEIGHT: pa.float64()} if dataset.weight else {}),
+            **({"slices": slices} if dataset.slices else {}),
+            "phrases": TEXTS,
+            **{name: TEXTS for name in ("contexts", "relevant") if getattr(dataset, name)},
+            **({"criteria": CRITERIA} if dataset.criteria else {}),
+            **{f"reason_{name}": pa.string() for name in ("id", "shared", "weight", "name")},
+        }
+    )
 
 
-def _is_by_text(dataset: Dataset) -> bool:
-    """Whether the answer's text says which of a candidate's answers a label is of, or of which candidate."""
-    given = dataset.label_file
-    return given is not None and given.response is not None and (given.candidate is None or dataset.has_draws)
+def answer_schema(dataset: Dataset) -> pa.Schema:
+    """Return the schema of the answers of a batch."""
+    return pa.schema(
+        {
+            **dict.fromkeys(["file", "candidate", "response", "label_status", "reason"], pa.string()),
+            **dict.fromkeys(["line", "draw", "raw_draw"], pa.int64()),
+            "label": pa.bool_(),
+            "is_contradicted": pa.bool_(),
+            **({PROBABILITY: pa.float64()} if dataset.labels == "designed" else {}),
+            **({"ratings": RATINGS} if dataset.has_raters else {}),
+            **{f"score_{name}": pa.float64() for name in dataset.scores},
+            **{f"score_{name}_details": pa.string() for name in dataset.optional_scores},
+            **dict.fromkeys(dataset.resources, pa.float64()),
+        }
+    )
 
 
-class _Label(NamedTuple):
-    """The label of an answer, whether it is of this response, the ratings behind it, and the row's probability.
+class _MappedAnswers(NamedTuple):
+    """The answers of one candidate: their columns, the record of each, and what is to be said of their labels."""
 
-    ratings: None: none. probability: to be chosen for labelling; None: none is stated.
-    """
-
-    value: bool | None = None
-    status: str | None = None
-    ratings: list[bool | None] | None = None
-    probability: float | None = None
+    table: pa.RecordBatch
+    rows: NDArray[np.int64]
+    faults: Sequence[LabelFault]
+    uses: LabelUse
 
 
-def _label(record: Record, answer: Answer, response: str | None, source: Source) -> _Label:
-    mapping = answer.columns.label
-    if source.joined.labels is not None:
-        return _label_of_file(record, answer, response, source)
-    if mapping is None:
-        return _Label()
-    entry, place = answer.entry._replace(values=answer.values), f"{answer.place}.label"
-    ratings = ratings_of(entry.values, mapping, entry.file, entry.line, place)
-    label = majority(ratings)
-    status = _label_status(entry.values, answer.columns.labelled, response)
-    probability = _probability([entry], mapping, place, is_labelled=label is not None)
-    return _Label(label, status, ratings if {True, False} & {*ratings} else None, probability)
+def _mapped_answers(one: Answers, source: Source) -> _MappedAnswers:
+    dataset, max_chars, none = source.dataset, source.params.load.max_chars, [None] * len(one)
+    problems: Problems = {}
+    raw = raw_draws(one[dataset.draw]) if isinstance(dataset.draw, str) else none
+    if isinstance(dataset.draw, str):
+        for row, (number, draw) in enumerate(zip(raw, one.draws, strict=True)):
+            if number is None and draw is None:
+                reason = f"{dataset.draw}: {quoted(one[dataset.draw][row])} is no whole number"
+                problems.setdefault(row, reason)
+    for row, reason in one.problems.items():
+        problems.setdefault(row, reason)
+    responses = texts_of(one.responses, one.mapping.response, max_chars, problems)
+    found = labels(one, responses, problems, source)
+    if dataset.missing_response == "wrong" and not isinstance(one.mapping, AskedCandidate):
+        responses = ["" if response is None else response for response in responses]
+    columns: dict[str, Any] = {
+        "file": one.files,
+        "line": one.lines,
+        "candidate": one.names,
+        "response": responses,
+        "draw": one.draws,
+        "raw_draw": raw,
+        **found.columns,
+    }
+    for key, score in dataset.scores.items():
+        columns[f"score_{key}"] = _scores(one, score, problems)
+    columns |= _score_details(one, dataset)
+    for kind in dataset.resources:
+        columns[kind] = _resources(one, kind, one.mapping.resources.get(kind, ()), problems)
+    columns["reason"] = [*map(problems.get, range(len(one)))]
+    schema = answer_schema(dataset)
+    arrays = [pa.array(columns[name], schema.field(name).type) for name in schema.names]
+    return _MappedAnswers(pa.RecordBatch.from_arrays(arrays, schema=schema), one.rows, found.faults, found.uses)
 
 
-def _label_of_file(record: Record, answer: Answer, response: str | None, source: Source) -> _Label:
-    given, joined = source.dataset.label_file, source.joined.labels
-    key = label_key(record, answer, response, source)
-    if given is None or joined is None or key is None:
-        return _Label()
-    entries = [(entry_key(key[0], entry, source), entry) for entry in joined.of(row_keys(record, source.dataset))]
-    is_same, own = _own(key, same_text(response or ""), entries, given)
-    ratings = _ratings(own, given)
-    every, value = [one for each in ratings for one in each], majority([*map(majority, ratings)])
-    probability = _probability(own, given.label, _LABEL_FILE, is_labelled=value is not None)
-    label = _Label(value, None, every if {True, False} & {*every} else None, probability)
-    if given.response is None:
-        return label
-    return label._replace(status=CONFIRMED if is_same or _is_by_text(source.dataset) else STALE)
-
-
-def _probability(entries: Sequence[Entry], mapping: LabelMapping, place: str, *, is_labelled: bool) -> float | None:
-    """Return the one probability that the entries of an answer state; None where none is mapped or stated.
-
-    Raises:
-        DataError: It can't be used, two entries differ, or there is a label without one.
-    """
-    if mapping.probability is None:
-        return None
-    stated: dict[float, Entry] = {}
-    for entry in entries:
-        probability = probability_of(entry.values, mapping, entry.file, entry.line, place)
-        if probability is not None:
-            stated.setdefault(probability, entry)
-    if len(stated) > 1:
-        (first, _), (second, entry) = [*stated.items()][:2]
-        raise DataError(
-            f"{entry.file}, line {entry.line}: {mapping.probability} is {second:g}, but an earlier label of this "
-            f"answer has {first:g}; expected the same ({place}.probability)"
+def _keys(questions: Questions, shared: Mapping[str, Any], reasons: Reasons, source: Source) -> Keys:
+    dataset, rows = source.dataset, len(questions)
+    has_content = ~mask(reasons.ids.keys() | reasons.shared.keys(), rows)
+    none = np.zeros((rows, 2), np.uint64)
+    if dataset.id:
+        ids, references, is_usable = hashes(_without(shared["id"], reasons.ids)), none, ~mask(reasons.ids, rows)
+    else:
+        ids, is_usable = hashes(_without(shared["input"], reasons.shared)), has_content
+        # Several records of one question may list its references in different orders.
+        listed = shared["references"] if source.is_plain else [sorted(set(one)) for one in shared["references"]]
+        references = hashes(None if row in reasons.shared else _json_list(one) for row, one in enumerate(listed))
+    content = none
+    if dataset.id and not source.is_plain:
+        groups = shared["group"] if dataset.has_draws else [None] * rows
+        content = hashes(
+            text and f"{text} {weight!r} {group!r}"
+            for text, group, weight in zip(shared["content"], groups, shared[WEIGHT], strict=True)
         )
-    if is_labelled and not stated:
-        raise DataError(
-            f"{entries[0].file}, line {entries[0].line}: the answer has a label, but no {mapping.probability} "
-            f"({place}.probability); expected the row's probability to be chosen for labelling, above 0 and at most 1"
-        )
-    return next(iter(stated), None)
+    draws = np.full(rows, NO_DRAW, np.int64)
+    if isinstance(dataset.draw, str):
+        raw = raw_draws(questions.columns[dataset.draw])
+        draws = np.array([NO_DRAW if number is None else number for number in raw], np.int64)
+    is_missing = np.array(shared["is_missing"], np.bool_)
+    return Keys(ids, references, is_usable, content, has_content, is_missing, draws)
 
 
-def _own(
-    key: LabelKey, text: str, entries: Iterable[tuple[LabelKey | None, Entry]], given: LabelFile
-) -> tuple[bool, list[Entry]]:
-    """Return the labels that count for an answer, and whether they are of its very text.
-
-    Args:
-        key: What the answer and its labels have in common.
-        text: The answer, as `same_text`.
-        entries: The labels of the question, each with its key.
-        given: The file of labels.
-    """
-    own = [entry for of, entry in entries if of == key]
-    same = [entry for entry in own if _labels_text(entry, text, given)]
-    return bool(same), same or own
-
-
-def _ratings(entries: Iterable[Entry], given: LabelFile) -> list[list[bool | None]]:
-    """Return the ratings of each label."""
-    return [ratings_of(entry.values, given.label, entry.file, entry.line, _LABEL_FILE) for entry in entries]
-
-
-def contradictions(
-    answers: Iterable[tuple[LabelKey, str]], entries: Sequence[tuple[LabelKey | None, Entry]], dataset: Dataset
-) -> int:
-    """Count the answers of a question that as many labels call right as wrong; arguments as of `_own`."""
-    given = dataset.label_file
-    if given is None:
-        return 0
-    each = [[*map(majority, _ratings(_own(key, text, entries, given)[1], given))] for key, text in answers]
-    return sum(majority(verdicts) is None and True in verdicts for verdicts in each)
-
-
-def _labels_text(entry: Entry, text: str, given: LabelFile) -> bool:
-    """Whether a label is of this answer's text, as far as the file of labels says it."""
-    if not given.response:
-        return True
-    labelled = entry.values.get(given.response)
-    return same_text(labelled if isinstance(labelled, str) else "") == text
-
-
-def entry_key(question: str | None, entry: Entry, source: Source) -> LabelKey | None:
-    """Return what an entry of a file of labels has in common with the answers it is of, as `label_key`.
-
-    None if it says neither candidate nor text, though labels are joined by it.
-    """
-    given = source.dataset.label_file
-    if given is None:
-        return None
-    candidate, text = (entry.values.get(column) if column else None for column in (given.candidate, given.response))
-    name = candidate if isinstance(candidate, str) else None
-    if not _is_by_text(source.dataset):
-        return question, name, None
-    return (question, name, bare_text(text)) if isinstance(text, str) else None
+def _without(values: Sequence[str | None], problems: Problems) -> Iterator[str | None]:
+    return (None if row in problems else value for row, value in enumerate(values))
 
 
 def equals(value: Value, wanted: object) -> bool:
@@ -397,37 +400,21 @@ def equals(value: Value, wanted: object) -> bool:
     return value == as_text(wanted)
 
 
-def _content_key(shared: SharedValues, source: Source) -> tuple[bytes, bytes]:
-    # Several records of one question may list its references in different orders.
-    references = shared.references if source.is_plain else sorted(set(shared.references))
-    return sha256(shared.input or ""), json_hash(references)
+def _content(input_: str | None, references: Sequence[str], stated: Sequence[StatedCriterion] | None) -> str:
+    """Return the hash of what is asked, as canonical JSON."""
+    if stated is not None:
+        listed = [[one["text"], one["points"]] for one in stated]
+        return _hex(CANONICAL_JSON.encode([input_, references, listed]))
+    asked = "null" if input_ is None else encode_basestring(input_)
+    return _hex(f"[{asked},{_json_list(references)}]")
 
 
-def _content(shared: SharedValues) -> bytes:
-    listed = [] if shared.criteria is None else [[[one["text"], one["points"]] for one in shared.criteria]]
-    return json_hash([shared.input, shared.references, *listed])
+def _json_list(items: Sequence[str]) -> str:
+    return f"[{','.join(map(encode_basestring, items))}]"
 
 
-def json_hash(value: object) -> bytes:
-    """Return the sha256 of a value as canonical JSON."""
-    return sha256(CANONICAL_JSON.encode(value))
-
-
-def _text(values: Mapping[str, Value], column: str | None, max_chars: int) -> str | None:
-    return None if column is None else checked_text(values.get(column), column, max_chars)
-
-
-def _references(record: Record, source: Source, max_chars: int) -> list[str]:
-    given, joined = source.dataset.references, source.joined.references
-    if given is None:
-        return []
-    if joined is not None:
-        entries = joined.of(row_keys(record, source.dataset))
-        pairs = [(str(given.column), entry.values.get(str(given.column))) for entry in entries]
-    else:
-        pairs = [(column, record.values.get(column)) for column in given.columns]
-    separator = source.dataset.reference_separator
-    return [text for column, value in pairs for text in texts(_split(value, separator), column, max_chars)]
+def _hex(text: str) -> str:
+    return sha256(text).hex()
 
 
 def _split(value: Value, separator: str | None) -> Value:
@@ -465,44 +452,59 @@ def _printed_list(text: str) -> Value:
         return None
 
 
-def _phrases(values: Mapping[str, Value], column: str | None, max_chars: int) -> list[str] | None:
-    """Read a list, a JSON list in a string, or one string; no column gives None, no phrase in it an empty list."""
-    if column is None:
-        return None
-    value = values.get(column)
+def _phrases(value: Value, column: str, max_chars: int) -> list[str]:
+    """Read a list, a JSON list in a string, or one string; null gives an empty list."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):  # not JSON: one phrase that begins with a bracket
             value = as_text(DECODER.decode(value.strip()))
     return texts(value, column, max_chars)
 
 
-def _retrieved(values: Mapping[str, Value], column: str | None, max_chars: int) -> list[str] | None:
+def _retrieved(value: Value, column: str, max_chars: int) -> list[str] | None:
     """Read contexts, or the relevant ones: None where they are not known, an empty list where nothing was retrieved."""
-    return None if column is None or values.get(column) is None else _phrases(values, column, max_chars)
+    return None if value is None else _phrases(value, column, max_chars)
 
 
-def _label_status(values: Mapping[str, Value], column: str | None, response: str | None) -> str | None:
-    """Return whether a label is of the response, by the column with the labelled answer or its sha256; None without."""
-    if column is None:
-        return None
-    labelled, answer = values.get(column) or "", response or ""
-    same = labelled == answer or (isinstance(labelled, str) and labelled.strip().lower() == sha256(answer).hex())
-    return CONFIRMED if same else STALE
-
-
-def _score_details(values: Mapping[str, Value], dataset: Dataset, candidate: str) -> dict[str, str | None]:
+def _score_details(one: Answers, dataset: Dataset) -> dict[str, list[str | None]]:
     """Return why scores of a log are missing: one that a sample with an answer does not have was never asked for."""
-    columns = {name: dataset.scores[name].columns_of(candidate) for name in dataset.optional_scores}
-    answered = values.get(ERROR) is None
-    return {
-        f"score_{name}_details": NOT_ASKED if answered and not any(column in values for column in own) else None
-        for name, own in columns.items()
-    }
+    rows = one.rows.tolist() if dataset.optional_scores else []
+    records = [one.questions.columns.rows[row] for row in rows]
+    found: dict[str, list[str | None]] = {}
+    for name in dataset.optional_scores:
+        columns = {of: dataset.scores[name].columns_of(str(of)) for of in dict.fromkeys(one.names)}
+        found[f"score_{name}_details"] = [
+            NOT_ASKED
+            if record.get(ERROR) is None and not any(column in record or column in one.own for column in columns[of])
+            else None
+            for record, of in zip(records, one.names, strict=True)
+        ]
+    return found
 
 
-def _score(values: Mapping[str, Value], score: ScoreMapping, candidate: str) -> float | None:
-    """Return a score, or the mean of the grades that people gave; None without any."""
-    numbers = [_number(values.get(column), score, column) for column in score.columns_of(candidate)]
+def _scores(one: Answers, score: ScoreMapping, problems: Problems) -> list[float | None]:
+    """Return scores, or the means of the grades that people gave; None without any."""
+    if score.is_by_candidate and len(set(one.names)) > 1:
+        found: list[float | None] = [None] * len(one)
+        for name in dict.fromkeys(one.names):
+            own: Problems = {}
+            numbers = _scores_of(one, score, name, own)
+            for row in (row for row, of in enumerate(one.names) if of == name):
+                found[row] = numbers[row]
+                if row in own:
+                    problems.setdefault(row, own[row])
+        return found
+    return _scores_of(one, score, one.names[0] if len(one) else None, problems)
+
+
+def _scores_of(one: Answers, score: ScoreMapping, name: str | None, problems: Problems) -> list[float | None]:
+    columns = [
+        each(one[column], partial(_number, score=score, column=column), problems)
+        for column in score.columns_of(str(name))
+    ]
+    return columns[0] if len(columns) == 1 else [*map(_mean, zip(*columns, strict=True))]
+
+
+def _mean(numbers: Sequence[float | None]) -> float | None:
     given = [number for number in numbers if number is not None]
     return sum(given) / len(given) if given else None
 
@@ -519,19 +521,28 @@ def _number(value: Value, score: ScoreMapping, column: str) -> float | None:
     return number
 
 
-def _weight(values: Mapping[str, Value], column: str | None) -> float | None:
-    return _amount(values.get(column), column, "weight") if column else None
+def _resources(one: Answers, kind: str, columns: Sequence[str], problems: Problems) -> list[float | None]:
+    """Return what answers took, the sum of their columns; None without columns, or where one has no value."""
+    if not columns:
+        return [None] * len(one)
+    amounts = [each(one[column], partial(_amount, column=column, kind=kind), problems) for column in columns]
+    if len(amounts) == 1:
+        return amounts[0]
+    rows: Any = [*zip(*amounts, strict=True)]
+    return each(rows, lambda row: _sum(row, columns), problems)
 
 
-def _resource(values: Mapping[str, Value], kind: str, columns: Sequence[str]) -> float | None:
-    """Return what an answer took, the sum of its columns; None without columns, or where one has no value."""
-    amounts = [_amount(values.get(column), column, kind) for column in columns]
+def _sum(amounts: Any, columns: Sequence[str]) -> float | None:
     known = [amount for amount in amounts if amount is not None]
-    if not known or len(known) < len(amounts):
+    if len(known) < len(amounts):
         return None
-    if not isfinite(total := sum(known)):
+    if not isfinite(total := float(sum(known))):
         raise UnusableValueError(f"{' + '.join(columns)}: the sum is too large")
     return total
+
+
+def _weight(value: Value, column: str, max_chars: int) -> float | None:  # noqa: ARG001 (of every reader)
+    return _amount(value, column, "weight")
 
 
 def _amount(value: Value, column: str, kind: str) -> float | None:

@@ -1,13 +1,12 @@
-"""The load stage on a million records, beside pandas reading the same file and writing it as Parquet."""
+"""The load stage: processor time a record for each shape of data, and a million JSON lines by the command."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
@@ -16,47 +15,38 @@ from benchmarks.data import CANDIDATES, PARAMS, generate, plain, real_rows
 from benchmarks.measure import MICROSECONDS, Cost, in_forks, stay_on_one_core, timed
 from benchmarks.project import Project, copy
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks.dataset.answers import mapped_columns
-from tasks.dataset.columnar import warm_up  # noqa: F401 (compiles the kernels)
-from tasks.dataset.columnar.loading import accept, compute, plan
 from tasks.dataset.settings import Params
-from tasks.dataset.sources import records
+from tasks.load import load, source
 from tasks.pipeline import params
 from tasks.pipeline.tables import write_part
 
-ROWS, SAMPLE = 1_000_000, 200_000
-RATE, RATIO = 150_000.0, 10.0
-CORES = 2
+ROWS, SAMPLE = 1_000_000, 50_000
+# Processor time of a record, in every shape.
+MOST = 20.0
 ROUNDS = 3
 GB = 10**9
-FORMATS = (".jsonl", ".csv", ".parquet")
+# Records a row group of the Parquet file.
 GROUP = 50_000
-"""Records a row group of the Parquet file."""
+ONE = {"a": {"response": "response"}}
+LONG = {"column": "model", "response": "response"}
 
 
 def run(rows: int = ROWS) -> Result:
     """The section `load`."""
     with TemporaryDirectory() as folder:
-        whole, sample = (write_records(Path(folder), number) for number in (rows, min(rows, SAMPLE)))
-        stages = [(suffix, _stage(whole.with_suffix(suffix))) for suffix in FORMATS]
-        ours, theirs = _beside_pandas(sample.with_suffix(".jsonl"))
-    read = min(rows, SAMPLE)
+        whole = write_records(Path(folder), rows)
+        stage = _stage(whole.with_suffix(".jsonl"))
+        sample = min(rows, SAMPLE)
+        costs = {name: _shape(Path(folder, name), write, sample) for name, write in SHAPES.items()}
     tables = (
-        Table("python -m tasks load", tuple(_stage_row(suffix, cost, rows) for suffix, cost in stages)),
+        Table("python -m tasks load", (_stage_row(".jsonl", stage, rows),)),
         Table(
-            f"JSON lines to Parquet, {read:,} records",
-            (
-                {"by": "load, without start and gates, one core", **_per_record(ours, read)},
-                {"by": "pandas.read_json(lines=True), to_parquet, one core", **_per_record(theirs, read)},
-            ),
+            f"A shape of {sample:,} records, without start and gates, one core",
+            tuple({"shape": name, "CPU µs a record": cost} for name, cost in costs.items()),
         ),
     )
-    rate = rows / stages[0][1].wall
-    floors = (
-        Floor(f"load of {rows:,} JSON lines, with start and gates", "at least", RATE, "records/s", rate),
-        Floor("load on two cores beside pandas", "at least", RATIO, "x", CORES * theirs.cpu / ours.cpu),
-    )
-    return Result("load", _about(), tables, floors)
+    floors = [Floor(f"load, {name}", "at most", MOST, "µs of CPU a record", cost) for name, cost in costs.items()]
+    return Result("load", _about(), tables, tuple(floors))
 
 
 def write_records(folder: Path, rows: int) -> Path:
@@ -66,10 +56,13 @@ def write_records(folder: Path, rows: int) -> Path:
     texts = table.set_column(2, "references", pa.array([*map(json.dumps, table["references"].to_pylist())]))
     pq.write_table(table, path.with_suffix(".parquet"), row_group_size=GROUP)
     csv.write_csv(texts, path.with_suffix(".csv"))
-    with path.with_suffix(".jsonl").open("w", encoding="utf-8") as file:
-        for batch in table.to_batches(GROUP):
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+    _write_lines(path.with_suffix(".jsonl"), (row for part in table.to_batches(GROUP) for row in part.to_pylist()))
     return path
+
+
+def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _records(rows: int) -> Iterator[pa.Table]:
@@ -83,10 +76,82 @@ def _records(rows: int) -> Iterator[pa.Table]:
             return
 
 
+def _rows(rows: int) -> Iterator[dict[str, Any]]:
+    return (row for table in _records(rows) for row in table.to_pylist())
+
+
+def _wide(folder: Path, rows: int) -> dict[str, Any]:
+    _write_lines(folder / "d.jsonl", _rows(rows))
+    return {"candidates": ONE}
+
+
+def _file(suffix: str, folder: Path, rows: int) -> dict[str, Any]:
+    path = write_records(folder, rows).with_suffix(suffix)
+    return {"candidates": ONE, "pattern": path.name}
+
+
+def _long(folder: Path, rows: int) -> dict[str, Any]:
+    _write_lines(folder / "d.jsonl", (row | {"model": row["id"][-1]} for row in _rows(rows)))
+    return {"candidates": LONG}
+
+
+def _draws(folder: Path, rows: int) -> dict[str, Any]:
+    first = [*_rows(rows // 4 + 1)]
+    _write_lines(folder / "d.jsonl", [row for _ in range(4) for row in first][:rows])
+    return {"candidates": ONE, "draw": True}
+
+
+def _joined(folder: Path, rows: int) -> dict[str, Any]:
+    every = [*_rows(rows // 2)]
+    _write_lines(folder / "d.jsonl", ({k: v for k, v in row.items() if k != "response"} for row in every))
+    _write_lines(folder / "answers.jsonl", ({"id": row["id"], "response": row["response"]} for row in every))
+    return {"candidates": {"a": {"response": "response", "path": "answers.jsonl"}}, "pattern": "d.jsonl"}
+
+
+def _labelled(folder: Path, rows: int) -> dict[str, Any]:
+    every = [*_rows(rows // 2)]
+    _write_lines(folder / "d.jsonl", every)
+    labels = ({"id": row["id"], "text": row["response"], "ok": number % 3 > 0} for number, row in enumerate(every))
+    _write_lines(folder / "labels.jsonl", labels)
+    label_file = {"path": "labels.jsonl", "id": "id", "response": "text", "label": "ok"}
+    return {"candidates": ONE, "pattern": "d.jsonl", "label_file": label_file}
+
+
+Write = Callable[[Path, int], dict[str, Any]]
+SHAPES: Mapping[str, Write] = {
+    "wide, JSON lines": _wide,
+    "wide, CSV": partial(_file, ".csv"),
+    "wide, Parquet": partial(_file, ".parquet"),
+    "long form": _long,
+    "draws": _draws,
+    "joined answers": _joined,
+    "label file": _labelled,
+}
+
+
+def _shape(folder: Path, write: Write, rows: int) -> float:
+    """Return the least processor time of a record, of the questions' file or of a joined one."""
+    folder.mkdir()
+    sections = params.raw(PARAMS)
+    mapping = {"path": str(folder), "pattern": "*.jsonl", "id": "id", **write(folder, rows)}
+    given = Params(dataset=plain(sections["dataset"]) | mapping, load=sections["load"])
+    costs = [in_forks(partial(_loaded_here, given, folder))[0] for _ in range(ROUNDS)]
+    return min(cost.cpu for cost in costs) / rows * MICROSECONDS
+
+
+def _loaded_here(given: Params, folder: Path) -> Cost:
+    stay_on_one_core()
+
+    def write() -> None:
+        for number, part in enumerate(load(source(given), given)):
+            write_part(part["load"], folder, number)
+
+    return timed(write)[1]
+
+
 def _stage(path: Path) -> Cost:
     with copy() as project:
         project.configure(_sections(path))
-        project.python("-m", "tasks.dataset.columnar.warm_up")
         return min((_loaded(project) for _ in range(ROUNDS)), key=lambda cost: cost.wall)
 
 
@@ -96,38 +161,7 @@ def _loaded(project: Project) -> Cost:
 
 def _sections(path: Path) -> dict[str, Any]:
     sections = params.raw(PARAMS)
-    mapping = {"path": str(path), "id": "id", "candidates": {"a": {"response": "response"}}}
-    return {**sections, "dataset": plain(sections["dataset"]) | mapping}
-
-
-def _beside_pandas(path: Path) -> tuple[Cost, Cost]:
-    """Ours and pandas' cost, in turns, the best of each."""
-    sections = _sections(path)
-    given = Params(dataset=sections["dataset"], load=sections["load"])
-    turns = [(in_forks(partial(_ours, path, given))[0], in_forks(partial(_pandas, path))[0]) for _ in range(ROUNDS)]
-    ours, theirs = (min(costs, key=lambda cost: cost.cpu) for costs in zip(*turns, strict=True))
-    return ours, theirs
-
-
-def _ours(path: Path, given: Params) -> Cost:
-    stay_on_one_core()
-
-    def load() -> None:
-        parts = plan(records(path), given)
-        found = []
-        for number, part in enumerate(parts):
-            tables, known = compute(part, given)
-            found.append(known)
-            write_part(tables["load"], path.parent, number)
-        if accept(parts, found, given):
-            raise ValueError(f"{', '.join(mapped_columns(given))}: not as generated")
-
-    return timed(load)[1]
-
-
-def _pandas(path: Path) -> Cost:
-    stay_on_one_core()
-    return timed(lambda: pd.read_json(path, lines=True).to_parquet(path.with_suffix(".pandas")))[1]
+    return {**sections, "dataset": plain(sections["dataset"]) | {"path": str(path), "id": "id", "candidates": ONE}}
 
 
 def _stage_row(suffix: str, cost: Cost, rows: int) -> dict[str, Any]:
@@ -141,17 +175,12 @@ def _stage_row(suffix: str, cost: Cost, rows: int) -> dict[str, Any]:
     }
 
 
-def _per_record(cost: Cost, rows: int) -> dict[str, Any]:
-    return {"CPU µs a record": cost.cpu / rows * MICROSECONDS, "records a CPU second": rows / cost.cpu}
-
-
 def _about() -> tuple[str, ...]:
     return paragraphs(f"""
         Generated records: an id, a real question, its references, one answer. The command in a copy of the project,
-        with everything that it starts, its kernels compiled: files are read, every record is mapped, parts are checked
-        with Great Expectations, written and published. The fastest of {ROUNDS} runs.
+        with everything that it starts: files are read, every record is mapped, parts are checked with Great
+        Expectations, written and published. The fastest of {ROUNDS} runs.
 
-        Beside pandas: the same file of JSON lines on one core, from the bytes to Parquet on disk, the least processor
-        time of {ROUNDS} turns. pandas guesses types and takes keys that stand twice; load maps columns, hashes what was
-        asked, and compares ids. The floor compares load on {CORES} cores with pandas, which uses one.
+        A shape: from the bytes to Parquet on disk on one core, the least processor time of {ROUNDS} runs. Of a joined
+        file its records count as those of the questions do: half of the records are in each.
     """)

@@ -73,7 +73,6 @@ def _runs(sizes: Sequence[int]) -> Iterator[Run]:
         for name in CANDIDATES:
             sections["dataset"]["candidates"][name]["label"] = _label(name)
         project.configure(sections)
-        project.python("-m", "tasks.dataset.columnar.warm_up")  # a small file is not loaded by columns
         for rows in (WARM_UP, *sizes):
             _write(real, rows, project.folder / ANSWERS)
             run = Run(rows, {stage: project.python("-m", "tasks", stage) for stage in STAGES})

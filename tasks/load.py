@@ -1,13 +1,12 @@
 """Loads the user's records by the mapping in params.yaml; unusable records go to a second table, with the reason."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from tasks.dataset.answers import mapped_columns, opened
-from tasks.dataset.columnar.coverage import is_covered, is_large
 from tasks.dataset.joined import ANSWERS
 from tasks.dataset.own_expectations import own_expectations
 from tasks.dataset.paths import quoted
@@ -16,17 +15,15 @@ from tasks.dataset.sources import Record, Records
 from tasks.dataset.table import tables
 from tasks.errors import DataError
 from tasks.pipeline.contract import Contract
-from tasks.pipeline.division import Division
-from tasks.pipeline.progress import Progress
-from tasks.pipeline.stage import Stage
+from tasks.pipeline.stage import Stage, StageInputs
 from tasks.pipeline.tables import Parts, about
 
 log = logging.getLogger(__name__)
 
 # Rejected answers, or candidates, that a message lists.
 LISTED = 5
-# Records between two reports of progress: reporting every one would take as long as reading it.
-REPORT_EVERY = 1_000
+# Bytes of a data set: a smaller one is loaded before worker processes have started.
+SMALLEST = 1 << 22
 
 
 def source(params: Params) -> Records:
@@ -53,12 +50,12 @@ def _warn(notes: Iterable[str]) -> None:
         log.warning(note)
 
 
-def load(records: Iterable[Record], params: Params) -> Iterator[dict[str, pa.Table]]:
+def load(records: Iterable[Record], params: Params, **options: Any) -> Iterator[dict[str, pa.Table]]:
     """Yield one row per (id, candidate), in input order; those that can't be used are in load_rejected.
 
-    Raises: as `tasks.dataset.table.tables`.
+    The arguments and errors are those of `tasks.dataset.table.tables`.
     """
-    for number, part in enumerate(tables(records, params)):
+    for number, part in enumerate(tables(records, params, **options)):
         _warn(() if number else _notes(about(part["load"].schema), params.dataset.limit))
         yield part
 
@@ -148,52 +145,19 @@ def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
     ]
 
 
-class _Counted:
-    """Records that report progress while they are read; the total is reported from the second reading on."""
-
-    def __init__(self, records: Records, progress: Progress) -> None:
-        self._records, self._progress = records, progress
-        self._total: int | None = None
-
-    def __iter__(self) -> Iterator[Record]:
-        number = 0
-        for number, record in enumerate(self._records, 1):
-            if number % REPORT_EVERY == 0:
-                self._progress("records", number, self._total)
-            yield record
-        self._total = number
+def _load(params: Params, inputs: StageInputs) -> Iterator[dict[str, pa.Table]]:
+    return load(source(params), params, crew=inputs.crew, scratch=inputs.scratch, progress=inputs.progress)
 
 
-def _pays(params: Params) -> bool:
-    records = _opened(params)
-    return is_covered(records, params) and is_large(records)
-
-
-def _plan(params: Params) -> Sequence[Any]:
-    from tasks.dataset.columnar import loading  # which imports numba: longer than to load little
-
-    return loading.plan(_opened(params), params)
-
-
-def _compute(part: Any, params: Params) -> tuple[dict[str, pa.Table], Any]:
-    from tasks.dataset.columnar import loading
-
-    return loading.compute(part, params)
-
-
-def _accept(parts: Sequence[Any], found: Sequence[Any], params: Params) -> Mapping[int, Any]:
-    from tasks.dataset.columnar import loading
-
-    again = loading.accept(parts, found, params)
-    _warn(_opened(params).notes)
-    return again
+def _is_large(params: Params) -> bool:
+    """Whether there are so many bytes that worker processes pay."""
+    return params.dataset.limit is None and sum(file.stat().st_size for file in _opened(params).files) >= SMALLEST
 
 
 STAGE = Stage(
     params=Params,
-    whole=lambda params, inputs: load(_Counted(source(params), inputs.progress), params),
-    division=Division(_pays, _plan, _compute, _accept),
-    preload=("tasks.dataset.columnar.warm_up",),
+    whole=_load,
+    is_divided=_is_large,
     expect=expect,
     counts=counts,
     advice=advice,

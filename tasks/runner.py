@@ -21,7 +21,6 @@ from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import contents, params, validation
 from tasks.pipeline.cluster import cluster
 from tasks.pipeline.contract import Contract
-from tasks.pipeline.division import AnyDivision, Undivided
 from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
 from tasks.pipeline.files import lock_opened, move, move_durably, read_json, remove, sync
 from tasks.pipeline.keys import Hashes, KeyHashes
@@ -51,14 +50,11 @@ def run(name: str) -> None:
     with _Workspace(entry) as workspace:
         workspace.require_inputs()
         workspace.open_store()
-        division = stage.division if stage.division and stage.division.pays(options) else None
         whole = stage.whole_for(options)
-        with display(name) as shown, _crew(workspace, stage.preload, division) as crew:
+        with display(name) as shown, _crew(workspace, stage, options) as crew:
             progress = _noting(shown, crew)
             _require_stored_inputs(entry, crew)
-            if division and (divided := _divided(workspace, division, crew, progress)):
-                parts: Iterable[_Part] = divided
-            elif whole:
+            if whole:
                 outputs = whole(options, replace(workspace.inputs(progress), crew=crew))
                 parts = _write_all(outputs, workspace, crew)
             else:
@@ -247,16 +243,16 @@ class _Workspace:
             raise
 
 
-def _crew(workspace: _Workspace, preload: Sequence[str], division: AnyDivision | None) -> AbstractContextManager[Crew]:
+def _crew(workspace: _Workspace, stage: Stage[Any], options: Any) -> AbstractContextManager[Crew]:
     """What computes the parts of a stage: this process for one part, and for few rows where no cluster is asked for."""
-    entry, run = workspace.entry, params.run_params()
+    entry, run, is_divided = workspace.entry, params.run_params(), stage.is_divided(options)
     most, table = run.workers or cores(), next(iter(_tables_there(entry)), None)
-    parts = sys.maxsize if division else len(table) if table else 1
+    parts = sys.maxsize if is_divided else len(table) if table else 1
     if run.engine == "dask":
         most = sys.maxsize if run.address else most  # a cluster has the workers that it has
         return crew_of(partial(cluster, run.address, workspace.folder), min(most, parts), most)
-    workers = workers_for(table, most) if table and not division else min(most, parts)
-    modules = ["tasks.pipeline.expectations", f"tasks.{entry.name}", *preload, __name__]
+    workers = workers_for(table, most) if table and not is_divided else min(most, parts)
+    modules = ["tasks.pipeline.expectations", f"tasks.{entry.name}", *stage.preload, __name__]
     return crew_of(partial(Processes, modules), workers, most)
 
 
@@ -288,45 +284,6 @@ def _write_all(outputs: Iterable[Output], workspace: _Workspace, crew: Crew) -> 
         workspace.write(output, number)
         tables = {name: table for name, table in output.items() if isinstance(table, pa.Table)}
         yield crew.call(_examine, workspace.entry, tables, number)
-
-
-def _divided(workspace: _Workspace, division: AnyDivision, crew: Crew, progress: Progress) -> list[_Part] | None:
-    """Compute the parts into which a stage's work is divided; None if it must be called as a whole after all."""
-    options = params.for_stage(workspace.entry.name)
-    crew.start()
-    try:
-        pieces = division.plan(options)
-        computed = _computed(workspace, crew, dict(enumerate(pieces)))
-        results = dict(enumerate(_counted(computed, len(pieces), progress)))
-        again = division.accept(pieces, [found for _, found in results.values()], options)
-        results |= dict(zip(again, _computed(workspace, crew, again), strict=True))
-    except Undivided:
-        workspace.clear()
-        return None
-    return [part for part, _ in results.values()]
-
-
-def _computed(workspace: _Workspace, crew: Crew, pieces: Mapping[int, Any]) -> Iterator[tuple[_Part, Any]]:
-    """Compute parts, given what each is made of, by number."""
-    return crew.map(_one_piece, repeat(workspace.entry), repeat(workspace.folder), pieces.keys(), pieces.values())
-
-
-def _counted(results: Iterable[tuple[_Part, Any]], total: int, progress: Progress) -> Iterator[tuple[_Part, Any]]:
-    """Report progress while results are taken."""
-    progress("parts", 0, total)
-    for number, result in enumerate(results, 1):
-        progress("parts", number, total)
-        yield result
-
-
-def _one_piece(entry: StageEntry, folder: Path, number: int, piece: Any) -> tuple[_Part, Any]:
-    """Compute, write and check one part, given what it is made of."""
-    stage, options = load_stage(entry.name), params.for_stage(entry.name)
-    if stage.division is None:
-        raise TypeError(f"{entry.name}: not a stage whose work is divided")
-    output, finding = stage.division.compute(piece, options)
-    _Workspace(entry, folder).write(output, number)
-    return _examine(entry, output, number), finding
 
 
 def _by_part(workspace: _Workspace, crew: Crew, progress: Progress) -> Iterator[_Part]:

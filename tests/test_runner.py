@@ -58,7 +58,7 @@ def test_progress_counts_records_and_the_rows_of_whole_parts(monkeypatch: pytest
         yield progress
 
     monkeypatch.setattr(runner, "display", display)
-    monkeypatch.setattr("tasks.load.REPORT_EVERY", 5)
+    monkeypatch.setattr("tasks.dataset.record.BATCH_ROWS", 5)
     for stage in ("load", "normalize"):
         run(stage)
 
@@ -94,41 +94,24 @@ def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -
     assert pq.read_table("data/lexical").to_pylist() == whole
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
-def test_records_loaded_as_columns_give_the_same_bytes(
-    workers: int, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(project, [*ROWS, ROWS[0] | {"id": "r", "references": []}])
-    edit(lambda p: (p["load"].update(part_rows=6, max_rejected=1), p["run"].update(workers=workers)))
+@pytest.mark.long
+def test_records_mapped_by_workers_give_the_same_bytes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.dataset.record.BATCH_ROWS", 4)
+    write(project, [*ROWS, ROWS[0] | {"id": "r", "references": []}, ROWS[0]])
+    edit(lambda p: (p["load"].update(part_rows=6, max_rejected=1), p["run"].update(workers=2)))
     run("load")
     expected = files("data/load") | files("data/load_rejected") | files("reports/validation")
 
-    monkeypatch.setattr("tasks.dataset.columnar.coverage.SMALLEST", 0)
-    monkeypatch.setattr("tasks.load.tables", None)
+    monkeypatch.setattr("tasks.load.SMALLEST", 0)
     run("load")
 
     assert len(files("data/load")) == 4
     assert expected == files("data/load") | files("data/load_rejected") | files("reports/validation")
-
-
-@pytest.mark.long
-def test_parts_with_an_id_of_others_are_computed_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(project, [*ROWS[:9], ROWS[0]])
-    edit(lambda p: p["load"].update(part_rows=6, max_rejected=1))
-    run("load")
-    expected = files("data/load") | files("data/load_rejected")
-
-    monkeypatch.setattr("tasks.dataset.columnar.coverage.SMALLEST", 0)
-    monkeypatch.setattr("tasks.load.tables", None)
-    run("load")
-
-    assert expected == files("data/load") | files("data/load_rejected")
     reasons = pq.read_table("data/load_rejected")["reason"].to_pylist()
-    assert reasons == ["the id 'q0' (dataset.id: id) is also in data/examples/qa.jsonl, line 1"] * 2
+    assert reasons[-1] == "the id 'q0' (dataset.id: id) is also in data/examples/qa.jsonl, line 1"
 
 
-def test_a_line_that_is_no_json_is_named_however_it_was_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.dataset.columnar.coverage.SMALLEST", 0)
+def test_a_line_that_is_no_json_is_named(project: Path) -> None:
     with (project / "data/examples/qa.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"id": 1, "id": 2}\n')
 

@@ -1,265 +1,182 @@
-"""What is known of all records before the first row is made: repeated ids, numbers of equal inputs, names, draws."""
+"""What needs all records before the first row is made: repeated ids, numbers of equal inputs, names, draws."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from tasks.dataset import mapping
-from tasks.dataset.answers import Source, candidate_name, raw_draw
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.dataset.answers import Source
+from tasks.dataset.grouping import Groups, groups
+from tasks.dataset.mapping import Keys
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset
-from tasks.dataset.sources import Record
 from tasks.errors import DataError, did_you_mean
-from tasks.pipeline.hashing import sha256
 
-Place: TypeAlias = tuple[str, int]
-Kept = TypeVar("Kept")
 # Candidates of a long table: more are a column of something else.
 MOST_CANDIDATES = 1_000
 NAMES_LISTED = 30
+NONE = -1
+Integers = NDArray[np.int64]
 
 
 class RecordIndex(NamedTuple):
-    """What is known of all records before the first row is made; a position counts the selected records from 0.
+    """What is known of all n selected records; a position counts them from 0, NONE is no position.
 
-    numbers: For inputs that several records share: hash of the input → hash of the references → number, from 1.
-    repeated: Position of a record whose key an earlier record has → file and line of the earlier one.
-    differing: Position of a record that asks something else than the first one of its id → place of that one.
-    later: Positions of the records that are not the first of their question, if some answers are in joined files.
-    draws: Position → number of the answer among those to the question, where the order of records says it; else 1.
-    first_draw: The smallest number in the column of draws, 0 or 1.
+    numbers: Number of the record's references among those of its input, from 1, if ids are made of inputs; shape (n,).
+    repeated: The first record with the same key, of a record whose key an earlier one has; shape (n,).
+    differing: The first record of the id, of a record that asks something else than the first one; shape (n,).
+    is_later: Records that are not the first of their question, shape (n,).
+    draws: Number of the answer among those to the question, where the order of records says it; else 1; shape (n,).
+    asked: First record that holds the question, of a record that only says that an answer is missing; shape (n,).
+    questions: Number of the question of each record, NONE if it has no id; shape (n,).
     names: The candidates, in the order in which tables list them.
-    asked: Position of a record that only says that an answer is missing → first record that holds its question.
     unanswered: Candidate of a long table → questions for which it has no record, if there are any.
     beyond_limit: Candidate of a long table all of whose records `dataset.limit` cuts off → their number.
     """
 
-    numbers: Mapping[bytes, Mapping[bytes, int]]
-    repeated: Mapping[int, Place]
-    differing: Mapping[int, Place]
-    later: frozenset[int]
-    draws: Mapping[int, int]
-    first_draw: int
+    numbers: Integers
+    repeated: Integers
+    differing: Integers
+    is_later: NDArray[np.bool_]
+    draws: Integers
+    asked: Integers
+    questions: Integers
     names: tuple[str, ...]
-    asked: Mapping[int, Record]
     unanswered: Mapping[str, int]
     beyond_limit: Mapping[str, int]
 
 
-def unrelated(dataset: Dataset) -> RecordIndex:
-    """Return the index of records in the wide form that have nothing to do with each other."""
-    return RecordIndex(
-        numbers={}, repeated={}, differing={}, later=frozenset(), draws={}, first_draw=1,
-        names=tuple(dataset.named), asked={}, unanswered={}, beyond_limit={},
-    )  # fmt: skip
+def index_of(
+    keys: Keys, codes: Integers, names: Sequence[str], beyond: Mapping[str, int], source: Source
+) -> RecordIndex:
+    """Decide what needs all records.
 
-
-def index_records(records: Iterable[Record], source: Source) -> RecordIndex:
-    """Find in one pass what later passes need; a second one finds the first record of each repeated key.
-
-    Without an id column the same input and references are the same id. In memory: a hash per record.
+    Args:
+        keys: Of the selected records.
+        codes: Number of the candidate of each in `names`, NONE without one, shape (n,).
+        names: The candidates of a long table in the order of their first records.
+        beyond: Candidates all of whose records the limit cuts off → their number.
+        source: The mapping.
 
     Raises:
-        DataError: No record is selected, or the names of candidates can't be used.
+        DataError: The names of candidates can't be used.
     """
-    found = _Found(source)
-    position = -1
-    for position, record in enumerate(mapping.selected(records, source.dataset)):
-        found.add(position, record)
-    if position < 0:
-        exclude = source.dataset.exclude
-        reason = f"no record is left; dataset.exclude leaves out all: {exclude}" if exclude else "there is no record"
-        raise DataError(f"dataset: {reason}")
-    beyond = _beyond_limit(records, found.names, source.dataset)
-    numbers = {text: {key: number for number, key in enumerate(sorted(keys), 1)} for text, keys in found.shared.items()}
+    rows, dataset = len(codes), source.dataset
+    none, usable = np.full(rows, NONE), np.flatnonzero(keys.is_usable)
+    of_question = groups(keys.ids[usable], keys.references[usable])
+    questions = _spread(of_question.group, usable, none)
+    is_later = np.zeros(rows, np.bool_)
+    is_later[usable] = of_question.rank > 0
+    differing = none if source.is_plain or dataset.id is None else _differing(keys, questions, none)
+    repeated, draws = none, np.ones(rows, np.int64)
+    if source.is_plain:
+        repeated = _spread(np.where(of_question.rank > 0, _firsts(of_question, usable), NONE), usable, none)
+    else:
+        repeated, draws = _units(keys, questions, codes, differing, dataset)
     return RecordIndex(
-        numbers,
-        _places(records, found.again, source, _unit),
-        _places(records, found.differing, source, _asked_question),
-        frozenset(found.later),
-        found.draws,
-        min(found.first_draw, _first_draw(source)),
-        _names(found.names, beyond, source),
-        _first_of(records, found.missing, source, _asked_question, lambda record: record),
-        found.unanswered,
+        _numbers(keys, usable, rows) if dataset.id is None else np.ones(rows, np.int64),
+        repeated,
+        differing,
+        is_later,
+        draws,
+        none if source.is_plain else _asked(keys, questions, none),
+        questions,
+        _names(names, beyond, source),
+        _unanswered(questions, codes, names),
         beyond,
     )
 
 
-@dataclass
-class _Found:
-    """Collects what `RecordIndex` holds, record by record."""
-
-    source: Source
-    first: dict[bytes, bytes] = field(default_factory=dict)
-    shared: dict[bytes, set[bytes]] = field(default_factory=dict)
-    again: dict[int, bytes] = field(default_factory=dict)
-    differing: dict[int, bytes] = field(default_factory=dict)
-    later: set[int] = field(default_factory=set)
-    draws: dict[int, int] = field(default_factory=dict)
-    first_draw: int = 1
-    names: dict[str, None] = field(default_factory=dict)
-    units: set[bytes] = field(default_factory=set)
-    counts: Counter[bytes] = field(default_factory=Counter)
-    contents: dict[bytes, bytes] = field(default_factory=dict)
-    missing: dict[int, bytes] = field(default_factory=dict)
-    answered: Counter[str] = field(default_factory=Counter)
-    pairs: set[bytes] = field(default_factory=set)
-    questions: set[bytes] = field(default_factory=set)
-
-    def add(self, position: int, record: Record) -> None:
-        """Take in the next record."""
-        name = candidate_name(record, self.source.dataset)
-        if name is not None and len(self.names) <= MOST_CANDIDATES:
-            self.names[name] = None
-        key = mapping.question_key(record, self.source)
-        if key is None:
-            return
-        is_known = self._number(*key)
-        if self.source.is_plain:
-            if is_known:
-                self.again[position] = _joined_hash(key)
-            return
-        if is_known and self.source.joined.candidates:
-            self.later.add(position)
-        question = _joined_hash(key)
-        self._answer(question, name)
-        if mapping.is_missing_sample(record, self.source.dataset):
-            self.missing[position] = question
-        else:
-            self._compare(position, record, question)
-        self._count(position, record, question)
-
-    @property
-    def unanswered(self) -> dict[str, int]:
-        """Candidate of a long table → questions for which it has no record, if there are any."""
-        return {
-            name: len(self.questions) - number
-            for name, number in sorted(self.answered.items())
-            if number < len(self.questions)
-        }
-
-    def _answer(self, question: bytes, name: str | None) -> None:
-        """Count the questions for which a candidate of a long table has a record."""
-        if name is None:
-            return
-        self.questions.add(question)
-        pair = mapping.json_hash([question.hex(), name])
-        self.answered[name] += pair not in self.pairs
-        self.pairs.add(pair)
-
-    def _number(self, text: bytes, references: bytes) -> bool:
-        """Return whether an earlier record has the same key."""
-        if text not in self.first:
-            self.first[text] = references
-            return False
-        others = self.shared.setdefault(text, {self.first[text]})
-        is_known = references in others
-        others.add(references)
-        return is_known
-
-    def _compare(self, position: int, record: Record, question: bytes) -> None:
-        """Note a record that asks something else than the first one of its id."""
-        if self.source.dataset.id is None:
-            return  # the id is made of what is asked
-        content = mapping.content_of(record, self.source)
-        if content is not None and self.contents.setdefault(question, content) != content:
-            self.differing[position] = question
-
-    def _count(self, position: int, record: Record, question: bytes) -> None:
-        """Number the answers, or note one that is there twice."""
-        if raw_draw(record.values, self.source.dataset) == 0:
-            self.first_draw = 0
-        unit = _unit_of(record, question, self.source)
-        if unit is None or position in self.differing:
-            return
-        if self.source.dataset.draw is True:
-            self.counts[unit] += 1
-            if self.counts[unit] > 1:
-                self.draws[position] = self.counts[unit]
-        elif unit in self.units:
-            self.again[position] = unit
-        else:
-            self.units.add(unit)
+def _spread(values: Integers, rows: Integers, default: Integers) -> Integers:
+    """Return the values of some rows as those of all, the others as the default."""
+    every = default.copy()
+    every[rows] = values
+    return every
 
 
-def _first_draw(source: Source) -> int:
-    """Return 0 if a column of draws in a joined file holds a 0."""
-    entries = (entry for one in source.joined.candidates.values() for some in one.entries.values() for entry in some)
-    return 0 if any(raw_draw(entry.values, source.dataset) == 0 for entry in entries) else 1
+def _firsts(found: Groups, rows: Integers) -> Integers:
+    """Return the first row of the group of each of some rows."""
+    return rows[found.first[found.group]]
 
 
-def _question(record: Record, source: Source) -> bytes | None:
-    key = mapping.question_key(record, source)
-    return None if key is None else _joined_hash(key)
+def _numbers(keys: Keys, usable: Integers, rows: int) -> Integers:
+    """Return the number of each record's references among those of its input, in the order of their hashes."""
+    by_both, by_input = groups(keys.ids[usable], keys.references[usable]), groups(keys.ids[usable])
+    lowest = np.full(len(by_input.first), len(by_both.first))
+    np.minimum.at(lowest, by_input.group, by_both.group)
+    return _spread(by_both.group - lowest[by_input.group] + 1, usable, np.ones(rows, np.int64))
 
 
-def _joined_hash(key: tuple[bytes, bytes]) -> bytes:
-    return sha256(key[0].hex() + key[1].hex())
+def _differing(keys: Keys, questions: Integers, none: Integers) -> Integers:
+    """Return the first record of the id of each that asks something else than the first whose question can be used."""
+    asking = np.flatnonzero((questions != NONE) & ~keys.is_missing)
+    first = _firsts(groups(questions[asking]), asking)
+    stated = keys.has_content[asking]
+    known = asking[stated]
+    base = _firsts(groups(questions[known]), known)
+    is_other = (keys.content[known] != keys.content[base]).any(axis=1)
+    return _spread(first[stated][is_other], known[is_other], none)
 
 
-def _unit(record: Record, source: Source) -> bytes | None:
-    question = _question(record, source)
-    return question if question is None or source.is_plain else _unit_of(record, question, source)
+def _units(
+    keys: Keys, questions: Integers, codes: Integers, differing: Integers, dataset: Dataset
+) -> tuple[Integers, Integers]:
+    """Return the first record with the question, candidate and draw of each that is not it; and the draws by order."""
+    repeated, draws = np.full(len(codes), NONE), np.ones(len(codes), np.int64)
+    is_unit = questions != NONE
+    if dataset.long:
+        is_unit &= codes != NONE
+    if isinstance(dataset.draw, str):
+        is_unit &= keys.draws != NONE
+    unit = np.flatnonzero(is_unit)
+    parts = (questions, codes, keys.draws)
+    first = _spread(_firsts(groups(*(part[unit] for part in parts)), unit), unit, repeated)
+    own = unit[differing[unit] == NONE]
+    rank = groups(*(part[own] for part in parts)).rank
+    if dataset.draw is True:
+        draws[own] = rank + 1
+    else:
+        repeated[own] = np.where(rank > 0, first[own], NONE)
+    return repeated, draws
 
 
-def _unit_of(record: Record, question: bytes, source: Source) -> bytes | None:
-    """Return a hash of what must be unique: the question, its candidate in the long form, and its draw."""
-    dataset = source.dataset
-    name = candidate_name(record, dataset)
-    if dataset.long and name is None:
-        return None
-    draw = raw_draw(record.values, dataset)
-    if isinstance(dataset.draw, str) and draw is None:
-        return None
-    return mapping.json_hash([question.hex(), name, draw])
+def _asked(keys: Keys, questions: Integers, none: Integers) -> Integers:
+    missing = np.flatnonzero((questions != NONE) & keys.is_missing)
+    if not len(missing):
+        return none
+    asking = np.flatnonzero((questions != NONE) & ~keys.is_missing)
+    found = groups(questions[asking])
+    first = dict(zip(questions[asking][found.first].tolist(), asking[found.first].tolist(), strict=True))
+    return _spread(np.array([first.get(question, NONE) for question in questions[missing].tolist()]), missing, none)
 
 
-def _asked_question(record: Record, source: Source) -> bytes | None:
-    return None if mapping.is_missing_sample(record, source.dataset) else _question(record, source)
-
-
-def _places(
-    records: Iterable[Record],
-    later: Mapping[int, bytes],
-    source: Source,
-    key_of: Callable[[Record, Source], bytes | None],
-) -> dict[int, Place]:
-    """Return for each position the place of the first record with the same key."""
-    return _first_of(records, later, source, key_of, lambda record: (record.file, record.line))
-
-
-def _first_of(
-    records: Iterable[Record],
-    later: Mapping[int, bytes],
-    source: Source,
-    key_of: Callable[[Record, Source], bytes | None],
-    kept: Callable[[Record], Kept],
-) -> dict[int, Kept]:
-    """Return for each position what is kept of the first record with the same key, if there is one."""
-    found: dict[bytes, Kept] = {}
-    wanted = set(later.values())
-    for record in mapping.selected(records, source.dataset) if wanted else ():
-        key = key_of(record, source)
-        if key is not None and key in wanted:
-            if key not in found:
-                found[key] = kept(record)
-            if len(found) == len(wanted):
-                break
-    return {position: found[key] for position, key in later.items() if key in found}
-
-
-def _beyond_limit(records: Iterable[Record], names: Iterable[str], dataset: Dataset) -> dict[str, int]:
-    """Count the records of candidates of a long table that `limit` cuts off as a whole; reads all records."""
-    if dataset.long is None or dataset.limit is None:
+def _unanswered(questions: Integers, codes: Integers, names: Sequence[str]) -> dict[str, int]:
+    """Return candidate of a long table → questions for which it has no record, if there are any."""
+    is_pair = (questions != NONE) & (codes != NONE)
+    if not is_pair.any():
         return {}
-    all_records = mapping.selected(records, dataset.model_copy(update={"limit": None}))
-    counted = Counter(candidate_name(record, dataset) for record in all_records)
-    return {name: number for name, number in sorted(counted.items(), key=str) if name and name not in names}
+    pairs = groups(codes[is_pair], questions[is_pair]).first
+    answered = Counter(codes[is_pair][pairs].tolist())
+    total = len(np.unique(questions[is_pair]))
+    lacking = {names[code]: total - number for code, number in answered.items() if number < total}
+    return dict(sorted(lacking.items()))
 
 
-def _names(found: Mapping[str, None], beyond: Mapping[str, int], source: Source) -> tuple[str, ...]:
+def require_records(rows: int, dataset: Dataset) -> None:
+    """Check that records are selected.
+
+    Raises:
+        DataError: None is.
+    """
+    if not rows:
+        exclude = dataset.exclude
+        reason = f"no record is left; dataset.exclude leaves out all: {exclude}" if exclude else "there is no record"
+        raise DataError(f"dataset: {reason}")
+
+
+def _names(found: Sequence[str], beyond: Mapping[str, int], source: Source) -> tuple[str, ...]:
     """Return the names of the candidates; beyond: those that have no record before the limit."""
     long = source.dataset.long
     if long is None:
@@ -269,7 +186,7 @@ def _names(found: Mapping[str, None], beyond: Mapping[str, int], source: Source)
     if len(found) > MOST_CANDIDATES:
         raise DataError(
             f"dataset.candidates.column: {long.column} has more than {MOST_CANDIDATES:,} different values, such as "
-            f"{', '.join(map(quoted, [*found][:3]))}; it names no systems"
+            f"{', '.join(map(quoted, found[:3]))}; it names no systems"
         )
     for option, names in (("only", long.only), ("about", long.about)):
         for name in names:

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from tasks.errors import ParamsError
 from tasks.pipeline.contract import Contract
-from tasks.pipeline.division import AnyDivision
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.run import Run
 from tasks.pipeline.settings import Section
@@ -70,7 +69,8 @@ class Stage(Generic[Sections]):
         whole: Computes everything in one call, and yields what it writes, a part of each table at a time.
         is_whole: Returns whether these params need `whole`; a stage that sets `by_part` and `whole` must set it.
         is_idle: Returns whether these params leave nothing to do: no contract is checked then, which takes seconds.
-        division: How what `whole` computes is divided into parts where it can be, with the same result.
+        is_divided: Returns whether `whole` divides its work among the processes of `StageInputs.crew`, although the
+            stage reads no table that says how many pay.
         expect: Returns the contract of the first table written. A stage without a contract writes no
             `reports/validation/<name>.json`.
         counts: Returns numbers of one written part, by name, given its tables; the contract checks their sums.
@@ -84,7 +84,7 @@ class Stage(Generic[Sections]):
     whole: Callable[[Sections, StageInputs], Iterator[Output]] | None = None
     is_whole: Callable[[Sections], bool] | None = None
     is_idle: Callable[[Sections], bool] = lambda _: False
-    division: AnyDivision | None = None
+    is_divided: Callable[[Sections], bool] = lambda _: False
     expect: Callable[[Sections], Contract] | None = None
     counts: Callable[[Mapping[str, pa.Table]], Mapping[str, float]] = lambda _: {}
     advice: Callable[[Mapping[str, Parts], Sections], list[str]] = lambda *_: []

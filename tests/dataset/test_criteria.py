@@ -15,7 +15,7 @@ from tasks.dataset.criteria import criteria
 from tasks.dataset.record import as_text
 from tasks.dataset.texts import UnusableValueError
 from tasks.load import load, source
-from tests.dataset.columnar.both_ways import as_columns, params_for
+from tests.dataset.mappings import params_for
 from tests.hostile_texts import TEXTS
 
 POINTS = st.floats(0.001, 1e9) | st.integers(1, 9)
@@ -139,7 +139,6 @@ def test_every_format_gives_the_same_criteria(write: Any, tmp_path: Path) -> Non
 
     assert tables["load"]["criteria"].to_pylist() == LOADED
     assert tables["load_rejected"].num_rows == 0
-    assert as_columns(params) is None, "columns do not read criteria, and leave them to the other way"
 
 
 def test_unusable_criteria_reject_the_record_with_the_reason(tmp_path: Path) -> None:

@@ -227,7 +227,7 @@ def _read_chunk(
 
 
 def joined_keys(values: Iterable[Value], by: By) -> list[str | None]:
-    """Return what records are joined by, null without it: ids, or inputs in which differences of white space are none."""
+    """Return what records are joined by, null without it: ids, or inputs without double white space."""
     texts = [value if isinstance(value, str) and value.strip() else None for value in values]
     return texts if by == "id" else [None if text is None else same_input(text) for text in texts]
 

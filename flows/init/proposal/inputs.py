@@ -12,7 +12,7 @@ from flows.init.proposal.candidates import keys
 from flows.init.proposal.columns import CHECK, Column, columns
 from flows.init.proposal.given import Chosen, has_known_suffix, read_sample
 from flows.init.proposal.joined import long_file, propose_joined, propose_long
-from flows.init.proposal.parts import Part, are_pieces, read_part
+from flows.init.proposal.parts import Part, are_pieces, marked, read_part
 from flows.init.proposal.proposal import Proposal, in_order, propose
 from flows.init.proposal.retrieval import ABOUT
 from flows.init.proposal.roles import is_slice
@@ -55,7 +55,7 @@ def propose_for(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Pr
 
 
 def _joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable: Sequence[str] = ()) -> Proposal:
-    parts = parts.marked(parts)
+    parts = marked(parts)
     long = long_file(parts)
     if long is not None:
         return propose_long(path, long, parts, chosen, unreadable)

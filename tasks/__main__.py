@@ -203,5 +203,9 @@ def _collect(chosen: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    status = stage_server.delegate(sys.argv[1:])
-    sys.exit(main(sys.argv[1:]) if status is None else status)
+    command, status = sys.argv[1:], None
+    if command[:1] == [stage_server.SERVE]:
+        command = stage_server.serve(int(command[1]), Path(command[2]))
+    else:
+        status = stage_server.delegate(command)
+    sys.exit(main(command) if status is None else status)

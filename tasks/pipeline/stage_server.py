@@ -23,6 +23,8 @@ from typing import IO, Any, NoReturn, TextIO
 
 # Environment variable with the process id of a run whose stages are not children of one `dvc repro`.
 RUN = "GOLDMETER_RUN"
+# Command of `python -m tasks` that is the server; its arguments are those of `serve`.
+SERVE = "serve-stages"
 # Seconds that a stage waits for a server that is importing.
 PATIENCE = 30.0
 FORWARDED = (signal.SIGINT, signal.SIGTERM)
@@ -79,7 +81,7 @@ def _parent_of(process: int) -> int:
 def _start(run: int, place: Path) -> None:
     place.unlink(missing_ok=True)
     process = subprocess.Popen(
-        [sys.executable, "-m", __name__, str(run), str(place)],
+        [sys.executable, "-m", "tasks", SERVE, str(run), str(place)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -225,10 +227,3 @@ def _files(folder: Path | str) -> Iterator[tuple[str, Any]]:
             yield from _files(entry.path)
         elif entry.name.endswith(".py"):
             yield entry.path, entry.stat()
-
-
-if __name__ == "__main__":
-    stage = serve(int(sys.argv[1]), Path(sys.argv[2]))
-    from tasks.__main__ import main
-
-    sys.exit(main(stage))

@@ -118,7 +118,12 @@ def _of_reports(before: Path, after: Path) -> Iterator[Difference]:
     for report in REPORTS:
         contents = [json.loads((folder / report).read_text("utf-8")) for folder in (before, after)]
         for one in _of_values(report, *contents):
-            yield one._replace(is_text=isinstance(one.before, str) and isinstance(one.after, str))
+            yield one._replace(is_text=_is_text(one.before) and _is_text(one.after))
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value of a report holds no number: a text, several texts, or nothing."""
+    return value is None or isinstance(value, str) or (isinstance(value, list) and all(map(_is_text, value)))
 
 
 def _of_tables(before: Path, after: Path) -> Iterator[Difference]:

@@ -253,9 +253,10 @@ def _experiment(name: str) -> str | None:
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
     from dvc.scm import resolve_rev
+    from scmrepo.exceptions import SCMError
 
     try:
         with Repo() as repo:
             return str(resolve_rev(repo.scm, name))
-    except DvcException:
+    except (DvcException, SCMError):  # SCMError: nothing is committed yet
         return None

@@ -357,3 +357,14 @@ def test_a_lock_of_any_shape_is_read_or_named(lock: object) -> None:
             except VersionError as error:
                 problems.append(str(error))
     assert all(problem.startswith("earlier: its dvc.lock ") for problem in problems)
+
+
+def test_a_folder_is_a_version_before_the_first_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q")
+    for folder in (".dvc", "earlier"):
+        Path(folder).mkdir()
+    Path(".dvc/config").touch()
+
+    with versions(["earlier"]) as (earlier,):
+        assert earlier.commit is None

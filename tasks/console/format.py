@@ -10,6 +10,8 @@ NONE = "–"
 # Characters of a text that stands on one line, and names in a list that is cut short.
 CUT, LISTED = 60, 3
 SMALLEST_SHOWN, LARGEST_SHOWN = 1e-4, 1e15
+# Significant digits that the order in which parts are added up does not change.
+CERTAIN = 12
 # First line: control characters, characters that XML (so SVG) can't hold, Unicode line breaks, bidirectional overrides.
 # Second line: characters without width, and tags.
 # Joiners, plain direction marks and variation selectors are not in it: they are part of normal text.
@@ -36,7 +38,7 @@ def number(value: float | None) -> str:
     """
     if value is None or isnan(value):
         return NONE
-    rounded = float(f"{value:.3g}")
+    rounded = float(f"{float(f'{value:.{CERTAIN}g}'):.3g}")
     if not SMALLEST_SHOWN <= abs(rounded) < LARGEST_SHOWN:
         return "0" if value == 0 else f"{rounded:.3g}".replace("-", "−")
     return f"{rounded:,.{max(0, 2 - floor(log10(abs(rounded))))}f}".replace("-", "−")

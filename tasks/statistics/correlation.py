@@ -47,10 +47,12 @@ class ColumnProducts(NamedTuple):
         deviations = np.where(measured, columns - centres, 0.0)
         present = measured.astype(np.float64)
         rows, totals = column_products(present, present), column_products(deviations, present)
-        count, about = np.maximum(rows, 1.0), column_products(deviations**2, present)
-        squares = about - totals**2 / count
-        squares[squares <= _ROUNDING * about] = 0.0
-        products = column_products(deviations, deviations) - totals * totals.T / count
+        count = np.maximum(rows, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # columns beyond any square have no correlation
+            about = column_products(deviations**2, present)
+            squares = about - totals**2 / count
+            squares[squares <= _ROUNDING * about] = 0.0
+            products = column_products(deviations, deviations) - totals * totals.T / count
         return cls(rows, np.where(rows > 0.0, centres[:, None] + totals / count, 0.0), squares, products)
 
     def __add__(self, other: object) -> "ColumnProducts":

@@ -59,7 +59,8 @@ class Moments:
         means = np.clip(totals / rows, np.where(sizes, least, 0.0), np.where(sizes, most, 0.0))
         deviations = scores - means[codes]
         # The second sum takes out what the rounding of the mean has added.
-        squares = np.bincount(codes, deviations**2, count) - np.bincount(codes, deviations, count) ** 2 / rows
+        with np.errstate(over="ignore", invalid="ignore"):  # scores beyond any square have an interval of any width
+            squares = np.bincount(codes, deviations**2, count) - np.bincount(codes, deviations, count) ** 2 / rows
         squares = np.where(least == most, 0.0, np.maximum(squares, 0.0))
         low, high = (np.bincount(codes[scores == bound], minlength=count) for bound in bounds)
         columns = (sizes, totals, squares, low, high, least, most)

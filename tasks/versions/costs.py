@@ -47,11 +47,14 @@ def _pays_for_vectors() -> bool:
 
 def _cost_of(kind: str, content: Mapping[str, Any], before: PaidEntries) -> float | None:
     """Return the US dollars of the new replies of a kind; None if the tokens or the price of one are unknown."""
+    entries = _new_entries(kind, before)
+    if not entries:  # a project without new replies may lack the section of their stage
+        return 0.0
     by_model = params.run_params().judge.prices
     prices = [by_model.get(model) for model in _models(kind, content)]
     common = prices[0] if prices and all(one == prices[0] for one in prices) else None
     total = 0.0
-    for entry in _new_entries(kind, before):
+    for entry in entries:
         # An entry names the model as the server does, which may be another name than that of a price.
         price = common or by_model.get(entry["model"] or "")
         if price is None or not entry["tokens"]:

@@ -107,7 +107,7 @@ def test_without_a_panel_nothing_changes(tmp_path: Path) -> None:
 def test_one_juror_with_votes_says_nothing_of_others() -> None:
     votes = np.full((N, 3), np.nan)
     votes[:, 1] = 1.0
-    panel = Panel(["a", "b", "c"], {"meaning_match": RIGHT}, {"meaning_match": votes}, {"meaning_match": None})
+    panel = Panel(["a", "b", "c"], {"meaning_match": RIGHT}, {"meaning_match": votes})
     candidate = one(column("meaning_match", [1.0] * N, (0.0, 1.0)))
 
     [found] = with_jurors([row("meaning_match", (0.0, 1.0))], panel, [candidate], 0.95)

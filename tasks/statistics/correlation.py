@@ -1,5 +1,7 @@
 """Pearson correlations of many columns at once, each pair over the rows where both are measured."""
 
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,8 @@ from tasks.statistics.arrays import BoolArray, FloatArray
 _ROUNDING = 1e-13
 # Means of two parts that differ by a smaller share differ by rounding.
 _EQUAL = 1e-14
+# Rows that are added up at once: copies of more would take memory.
+_BLOCK = 16_384
 
 
 class ColumnProducts(NamedTuple):
@@ -40,6 +44,11 @@ class ColumnProducts(NamedTuple):
         if np.isinf(columns).any():
             place = int(np.argmax(np.isinf(columns).any(axis=0)))
             raise ValueError(f"x[:, {place}] has infinite numbers: expected finite ones, NaN where unmeasured")
+        blocks = (cls._of_block(columns[start : start + _BLOCK]) for start in range(0, max(1, len(columns)), _BLOCK))
+        return reduce(add, blocks)
+
+    @classmethod
+    def _of_block(cls, columns: FloatArray) -> "ColumnProducts":
         measured = ~np.isnan(columns)
         # Deviations from a typical number lose no digits; a constant column has none.
         known = [x[rows] for x, rows in zip(columns.T, measured.T, strict=True)]

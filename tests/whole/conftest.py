@@ -20,7 +20,7 @@ LEFT_BEHIND = shutil.ignore_patterns(".git", ".venv", "tmp", "cache", ".*_cache"
 GUARD = """
 import os, sys
 
-LOCAL = ("127.", "::1", "localhost", "0.0.0.0", "/")
+LOCAL = ("127.", "::1", "localhost", "0.0.0.0", "/", ".dvc/tmp/")
 
 
 def watch(event, arguments):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from tasks.console.format import CERTAIN
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import configure
 from tasks.scores.sums import ColumnSums, Counted
@@ -136,7 +137,8 @@ def rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [rounded(each) for each in value]
     if isinstance(value, float):
-        return round(value, DIGITS) + 0.0 if isfinite(value) else None
+        # The last digits of a sum depend on its parts: they must not decide how 2.9356615 is rounded.
+        return round(float(f"{value:.{CERTAIN}g}"), DIGITS) + 0.0 if isfinite(value) else None
     return value
 
 

@@ -124,3 +124,7 @@ def test_no_rows_have_no_value_and_every_interval() -> None:
 
     assert np.isnan(found.value)
     assert (found.low, found.high, found.n) == (0.0, 1.0, 0)
+
+
+def test_the_last_digits_of_a_sum_do_not_decide_how_a_report_rounds() -> None:
+    assert estimates.rounded([2.9356615, 2.9356614999999997]) == [estimates.rounded(2.9356615)] * 2

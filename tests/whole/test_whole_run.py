@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import sys
 from typing import Any
 
@@ -72,11 +71,7 @@ def test_parts_workers_and_row_order_change_no_number(project: Any) -> None:
     project.evaluate()
 
     assert len(list((project.folder / "data/lexical").iterdir())) == 3
-    after = project.read("reports/metrics.json")
-    number = re.compile(r"-?\d+\.\d+")
-    assert number.sub("", after) == number.sub("", before)
-    found, expected = ([*map(float, number.findall(text))] for text in (after, before))
-    assert found == pytest.approx(expected, rel=0.0, abs=1.01e-6)  # one unit in the last decimal of a report
+    assert project.read("reports/metrics.json") == before
 
 
 def test_no_process_reached_beyond_this_machine(project: Any) -> None:

@@ -65,7 +65,7 @@ def round_ticks(low: float, high: float, count: int) -> list[float]:
     """Round numbers from low to high, about so many: 1, 2 or 5 times a power of ten apart.
 
     >>> round_ticks(0.0, 1.0, 5), round_ticks(0.62, 0.9, 4)
-    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.7, 0.8, 0.9])
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.65, 0.7, 0.75, 0.8, 0.85, 0.9])
     """
     step = (high - low) / count
     power = 10.0 ** floor(log10(step))

@@ -110,6 +110,7 @@ def with_jurors(
 
     Source: Graybill & Wang 1980; Zou & Donner 2008 (squared distances of several sources are added).
 
+    >>> from tasks.statistics.estimate import Method
     >>> estimate, votes = Estimate(0.6, 0.5, 0.7, 50, Method("rows")), [[1, 1, 0], [1, 0, 0]] * 25
     >>> [round(limit, 3) for limit in with_jurors(estimate, mean_contributions(votes))[1:3]]
     [0.0, 1.0]

@@ -61,7 +61,7 @@ from tasks.scores.weighting import (
     weighting_of,
     with_plain,
 )
-from tasks.scores.worst_slices import slice_bands, worst_slices
+from tasks.scores.worst_slices import worst_slices
 from tasks.wording.comparison_document import PairEntry
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
@@ -372,7 +372,6 @@ def _first_screen(
         "targets": decided(params.report.targets, limits),
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
-        "slice_bands": rounded(slice_bands(counted, decides.name, confidence)),
         "outside_domain": rounded(outside),
     }
 

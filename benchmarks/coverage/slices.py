@@ -1,4 +1,4 @@
-"""Slices of a data set together: whether all bands of a column contain their rates, and false claims of a worse one."""
+"""Slices of a data set together: whether all intervals contain their rates, and false claims of a worse one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -47,7 +47,7 @@ Limits = Callable[[Moments, int], Estimate]
 
 
 def ours(moments: Moments, tests: int) -> Estimate:
-    """The band of one slice of several."""
+    """The interval of one slice of several."""
     return simultaneous_interval(moments, tests=tests)
 
 

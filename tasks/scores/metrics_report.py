@@ -328,24 +328,6 @@ class WorstSlices(TypedDict):
     slices: list[WorstSlice]
 
 
-class Band(Limited):
-    """A slice of n measured rows, with limits that hold for all slices of its column together."""
-
-    n: int
-    method: str
-
-
-class SliceBands(TypedDict):
-    """Bands of the primary measure: slice column → candidate → value of the column → band.
-
-    confidence: of all bands of a column and candidate together.
-    """
-
-    measure: str
-    confidence: float
-    columns: dict[str, dict[str, dict[str, Band]]]
-
-
 class OneRaterEntry(TypedDict):
     """How often a metric's pass or fail is what one rater of the row says, on n rows that several people rated.
 
@@ -611,7 +593,6 @@ class MetricsReport(TypedDict):
     targets: NotRequired[Mapping[str, Mapping[str, Mapping[str, Any]]]]
     failures: NotRequired[Mapping[str, FailuresEntry]]
     worst_slices: NotRequired[WorstSlices]
-    slice_bands: NotRequired[SliceBands]
     raters: NotRequired[Mapping[str, RatersEntry]]
     outside_domain: NotRequired[Mapping[str, float]]
     by_offline_judge: NotRequired[Mapping[str, float]]

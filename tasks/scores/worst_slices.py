@@ -1,14 +1,11 @@
-"""Slices by the primary measure: bands that hold together, and how far slices lie below the other rows.
+"""The worst slices by the primary measure: how far they lie below the other rows, corrected for their number."""
 
-Both hold for a whole family of slices.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from tasks.scores.column_facts import VALUE
-from tasks.scores.metrics_report import Band, Limited, SliceBands, SliceEntry, WorstSlices
+from tasks.scores.metrics_report import Limited, SliceEntry, WorstSlices
 from tasks.scores.sums import CandidateSums, ColumnSums
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
@@ -80,43 +77,6 @@ def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: floa
         "tests": tests,
         "left_out": len(left_out),
         "slices": [{"column": name, "value": value, "candidates": rows} for (name, value), rows in ranked[:WORST]],
-    }
-
-
-def slice_bands(scored: Sequence[CandidateSums], measure: str, confidence: float) -> SliceBands:
-    """Bands of slices: those of all values of a column hold together.
-
-    A band is missing where the candidate has no measured rows; all are where it has rows of one value only, and of
-    corpus scores that are no mean of rows.
-
-    Args:
-        scored: The candidates.
-        measure: The primary measure; its pass rate, or the mean of a score with bounds.
-        confidence: Of all bands of a column and candidate together.
-    """
-    bounds, _ = _bounds(scored, measure)
-    columns: dict[str, dict[str, dict[str, Band]]] = {}
-    for candidate in scored:
-        for name, values in candidate.slices.items():
-            bands = _bands(values, measure, bounds, confidence)
-            if len(bands) > 1:
-                columns.setdefault(name, {})[candidate.name] = bands
-    return {"measure": measure, "confidence": confidence, "columns": columns}
-
-
-def _bands(
-    slices: Mapping[str, Sequence[ColumnSums]], measure: str, bounds: tuple[float, float], confidence: float
-) -> dict[str, Band]:
-    measured = {value: _measured(columns, measure) for value, columns in slices.items()}
-    family = {
-        value: _values(column, measure)
-        for value, column in measured.items()
-        if column and column.n_measured and (column.stats is None or _is_rate(column, measure))
-    }
-    limits = {value: _together(one, bounds, len(family), confidence) for value, one in family.items()}
-    return {
-        value: {"value": one.value, "low": one.low, "high": one.high, "n": one.n, "method": str(one.method)}
-        for value, one in limits.items()
     }
 
 

@@ -56,7 +56,7 @@ def worst_slices(document: MetricsReport) -> SliceLines:
     left_out = counted(found["left_out"], "slice is", "slices are")
     more = f" {left_out} left out: outside the judge's domain." if found["left_out"] else ""
     share = is_rate(document, found["measure"])
-    lines = [_slice_line(document, part, is_share=share) for part in significant or found["slices"]]
+    lines = [_slice_line(part, is_share=share) for part in significant or found["slices"]]
     sentence = f"{verdict} significantly below the other answers ({tests}, corrected for their number).{more}"
     return SliceLines(sentence, lines, are_significant=bool(significant))
 
@@ -243,30 +243,19 @@ def _by(document: MetricsReport, measure: str) -> str:
     return "" if measure == LABEL or not entries else f" by {source(metric, entries[0]['signature'])}"
 
 
-def _slice_line(document: MetricsReport, part: WorstSlice, *, is_share: bool) -> str:
+def _slice_line(part: WorstSlice, *, is_share: bool) -> str:
     """A slice, with the candidates that are significantly worse on it; without any, the one that is worst."""
     entries = [entry for entry in part["candidates"] if entry["worse"]] or part["candidates"][:1]
-    bands = [_band(document, part, entry["candidate"], is_share=is_share) for entry in entries]
-    told = "; ".join(_of_slice(*each, is_share=is_share) for each in zip(entries, bands, strict=True))
+    told = "; ".join(_of_slice(entry, is_share=is_share) for entry in entries)
     return f"{part['column']} = {part['value'].strip() or '(empty)'}: {told}"
 
 
-def _of_slice(entry: SliceEntry, band: str, *, is_share: bool) -> str:
+def _of_slice(entry: SliceEntry, *, is_share: bool) -> str:
     name, limits = short_names([entry["candidate"]])[entry["candidate"]], entry["difference"]
     if is_share:
         to_others = points_interval(limits["value"], limits["low"], limits["high"])
-        return f"{name} {rate(entry['rate'])} of {counted(entry['n'], 'answer')}{band}, {to_others} to the others"
-    return f"{name} {number(entry['rate'])} on {counted(entry['n'], 'answer')}{band}, others {number(entry['rest'])}"
-
-
-def _band(document: MetricsReport, part: WorstSlice, candidate: str, *, is_share: bool) -> str:
-    """The limits of a slice that hold for all values of its column together; nothing without them."""
-    bands = document["slice_bands"]["columns"] if "slice_bands" in document else {}
-    band = bands.get(part["column"], {}).get(candidate, {}).get(part["value"])
-    if band is None:
-        return ""
-    low, high = ((rate if is_share else number)(band[limit]) for limit in ("low", "high"))
-    return f" ({low} to {high} with all values of {part['column']} together)"
+        return f"{name} {rate(entry['rate'])} of {counted(entry['n'], 'answer')}, {to_others} to the others"
+    return f"{name} {number(entry['rate'])} on {counted(entry['n'], 'answer')}, others {number(entry['rest'])}"
 
 
 def by_column(entries: Mapping[str, Mapping[str, Entry]]) -> dict[str, dict[str, Entry]]:

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.special import betaincinv
 
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.sums import candidate_sums
-from tasks.scores.worst_slices import slice_bands, worst_slices
+from tasks.scores.worst_slices import worst_slices
 from tests.reporting.made import column
 
 FACTS = ColumnFacts.from_json(column("meaning_match", "judge", None))
@@ -101,52 +100,6 @@ def test_a_measure_that_is_not_there_has_no_slices_and_its_value_is_a_score(meas
     found = worst_slices([drawn(0, [0.9, 0.5])], measure, 0.95, by_judge=False)
 
     assert found["tests"] == (0 if measure == "bleu" else 2)
-
-
-def test_the_bands_of_a_column_hold_together_and_are_wider_than_one_slice_needs():
-    values, codes = [1] * 5 + [1, 1, 1, 0, 0], np.repeat([0, 1], 5)
-
-    found = slice_bands([candidate(values, codes, ["a", "b"])], "meaning_match", 0.95)
-
-    tail = (1 - 0.95**0.5) / 2  # Šidák; Clopper and Pearson: low⁵ = tail for 5 of 5
-    a, b = found["columns"]["topic"]["aurora"].values()
-    assert (a["value"], a["high"], a["n"], a["method"]) == (1.0, 1.0, 5, "sidak+korn-graubard")
-    assert a["low"] == pytest.approx(tail**0.2)
-    assert b["low"] == pytest.approx(betaincinv(3, 3, tail))
-    assert b["high"] == pytest.approx(betaincinv(4, 2, 1 - tail))
-
-
-def test_only_values_with_measured_rows_share_the_confidence():
-    values, codes = [1.0, 0.0] * 5 + [np.nan] * 5, np.repeat([0, 1, 2], 5)
-    two, one = candidate(values, codes, list("abc")), candidate(values, codes // 2, list("ab"), name="borealis")
-
-    found = slice_bands([two, one], "meaning_match", 0.95)
-
-    assert {name: [*bands] for name, bands in found["columns"]["topic"].items()} == {"aurora": ["a", "b"]}
-
-
-def test_a_slice_of_one_cluster_has_no_limits_but_the_bounds():
-    groups = np.array([0, 0, 0, 1, 2, 3])
-
-    found = slice_bands(
-        [candidate([1, 1, 0, 1, 0, 1], np.repeat([0, 1], 3), ["a", "b"], groups=groups)], "meaning_match", 0.95
-    )
-
-    first = found["columns"]["topic"]["aurora"]["a"]
-    assert (first["low"], first["high"]) == (0.0, 1.0)
-
-
-@pytest.mark.parametrize("measure", ["bleu", "corpus.value"])
-def test_a_measure_that_is_not_there_and_a_corpus_score_have_no_bands(measure):
-    stated = {**column("corpus", "lexical", None), "corpus_is_mean": False}
-    scores = np.linspace(0, 1, 10)
-    one = ScoreColumn("corpus", scores, np.zeros(10, bool), scores >= 1, scores[:, None], ColumnFacts.from_json(stated))
-    keys, slices = np.arange(10, dtype=np.uint64), {"topic": Slices(["a", "b"], np.repeat([0, 1], 5))}
-
-    sums = candidate_sums(Candidate("aurora", keys, np.arange(10), [one], None, slices))
-
-    assert slice_bands([sums], measure, 0.95)["columns"] == {}
-    assert slice_bands([sums], "corpus", 0.95)["columns"] != {}
 
 
 def test_without_candidates_there_is_nothing():

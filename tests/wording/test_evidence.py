@@ -158,24 +158,6 @@ def test_only_significantly_worse_slices_are_listed_if_there_are_any() -> None:
     assert found.lines == ["topic = t0: aurora 50.0 % of 40 answers, −20.0 points [−30.0, −10.0] to the others"]
 
 
-def test_a_slice_is_named_with_the_limits_that_hold_for_its_whole_column() -> None:
-    bands = {
-        "measure": "label",
-        "confidence": 0.95,
-        "columns": {"topic": {"aurora": {"t0": {"low": 0.3, "high": 0.7}}}},
-    }
-    one = slices([one_slice("aurora", worse=True), one_slice("borealis", worse=True)])
-
-    [line] = worst_slices(document(TWO, worst_slices=one, slice_bands=bands)).lines
-
-    assert line == (
-        "topic = t0: "
-        "aurora 50.0 % of 40 answers (30.0 % to 70.0 % with all values of topic together), "
-        "−20.0 points [−30.0, −10.0] to the others; "
-        "borealis 50.0 % of 40 answers, −20.0 points [−30.0, −10.0] to the others"
-    )
-
-
 def test_slices_that_differ_by_chance_are_said_to() -> None:
     parts = slices([one_slice("aurora", worse=False), one_slice("borealis", worse=False)], left_out=2)
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import lru_cache
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +57,11 @@ def parse_yaml(text: str, name: str = "params.yaml") -> Any:
         ParamsError: The text is not YAML, a key is duplicated or is not a text, or aliases repeat too much or
             themselves; the message has the line.
     """
+    return deepcopy(_parsed(text, name))
+
+
+@lru_cache(maxsize=8)  # a stage asks for params.yaml a dozen times
+def _parsed(text: str, name: str) -> Any:
     yaml = YAML(typ="safe")
     yaml.Constructor = _Constructor
     try:

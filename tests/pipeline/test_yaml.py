@@ -92,6 +92,12 @@ def test_a_word_that_one_version_reads_as_something_else_is_quoted(word: str) ->
     assert dump_yaml({"a": word}) == f"a: '{word}'\n"
 
 
+def test_what_a_caller_changes_is_not_read_by_the_next() -> None:
+    parse_yaml("a: [1]")["a"].append(2)
+
+    assert parse_yaml("a: [1]") == {"a": [1]}
+
+
 def test_keys_that_a_merge_overrides_are_not_duplicated() -> None:
     text = "x: {y: {m: &a {<<: &b {k: 2}, k: 1}}, c: {<<: *a, k: 3}}"
 

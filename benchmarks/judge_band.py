@@ -23,7 +23,7 @@ from tasks.metrics.base import Floats
 from tasks.models import offline
 from tasks.models.offline.labelled import Labelled
 from tasks.models.offline.training import cross_validated, examples, held_out, training_rows
-from tasks.statistics.risk_band import risk_band
+from tasks.statistics.threshold import risk_band
 
 BANDS = ((0.02, 0.98), (0.05, 0.95), (0.1, 0.9), (0.2, 0.8), (0.0, 0.95))
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.coverage.cells import Floats, Measure, Simulation, alarms, contains, contrast, covers, length, width
-from tasks.statistics.designed import designed_mean
-from tasks.statistics.designed_difference import DesignedLabels, designed_difference
+from tasks.statistics.designed import DesignedLabels, designed_difference, designed_mean
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
 from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities
 

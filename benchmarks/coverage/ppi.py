@@ -12,8 +12,7 @@ from benchmarks.coverage.cells import Floats, Measure, Simulation, alarms, conta
 from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.paired import paired_difference
-from tasks.statistics.paired_ppi import ppi_difference
-from tasks.statistics.ppi import ppi_mean
+from tasks.statistics.ppi import ppi_difference, ppi_mean
 
 REST = 2_000
 

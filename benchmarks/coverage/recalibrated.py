@@ -24,10 +24,9 @@ from tasks.statistics.calibration import calibration
 from tasks.statistics.clusters import Codes
 from tasks.statistics.cross_fit import cross_fitted
 from tasks.statistics.designed import designed_mean
-from tasks.statistics.label_plan import planned_half_width
 from tasks.statistics.ppi import PpiEstimate, ppi_mean
-from tasks.statistics.risk_band import DISTANCES, risk_band
-from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities
+from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
+from tasks.statistics.threshold import DISTANCES, risk_band
 
 CALIBRATION, BAND = "calibration of the judge's probability", "learnt band of a cascade"
 ESTIMATES = "estimates with the recalibrated probability"

@@ -29,7 +29,7 @@ from tasks.statistics import Estimate
 from tasks.statistics.clusters import ClusterTotals
 from tasks.statistics.mean import interval_of_moments
 from tasks.statistics.moments import Moments
-from tasks.statistics.simultaneous import simultaneous_interval
+from tasks.statistics.multiplicity import simultaneous_interval
 
 TOPIC, CROSSED = "all slices of a column", "all slices of a column, groups cross them"
 BOUNDED, WORSE = "all slices of a column, bounded scores", "a slice below the others"

@@ -11,12 +11,11 @@ from scipy.special import expit, ndtr
 
 from benchmarks.coverage.cells import Floats, Measure, Simulation, contains, contrast, covers, mean
 from tasks.statistics import mean_interval
-from tasks.statistics.bradley_terry import PairSums, Strength, strengths
+from tasks.statistics.agreement import krippendorff_alpha
+from tasks.statistics.bradley_terry import PairSums, Strength, strengths, win_rate
 from tasks.statistics.clusters import Codes, cluster_totals
 from tasks.statistics.majority import majority
 from tasks.statistics.panel import majority_contributions, mean_contributions, with_jurors
-from tasks.statistics.raters import krippendorff_alpha
-from tasks.statistics.win_rate import win_rate
 
 # Krippendorff's alpha of raters who call each row right with a chance of its own: the intraclass correlation
 

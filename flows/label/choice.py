@@ -15,8 +15,7 @@ from tasks.pipeline.tables import Parts
 from tasks.reporting.row_texts import hashed
 from tasks.scores.offline_calibration import joined, labelled_probabilities, recalibration
 from tasks.scores.score_parts import ScoreParts
-from tasks.statistics.label_plan import planned_half_width
-from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities
+from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 
 BY: tuple[By, ...] = get_args(By)
 # The probability of a row that the offline judge has none for: the least is known of it.

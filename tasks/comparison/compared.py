@@ -16,8 +16,8 @@ from tasks.scores import estimates
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.sums import summed
+from tasks.statistics.clusters import GroupTotals
 from tasks.statistics.corpus import Replicates
-from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.paired import deleted
 
 

@@ -10,8 +10,8 @@ from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats
 from tasks.scores.columns import lone_clusters
 from tasks.scores.sums import summed
+from tasks.statistics.clusters import GroupTotals
 from tasks.statistics.correlation import ColumnProducts, column_products
-from tasks.statistics.group_totals import GroupTotals
 
 # With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
 MOST_JOINT = 200

@@ -13,8 +13,8 @@ from tasks.comparison.compared_rows import ComparedRows
 from tasks.comparison.measures import Measure
 from tasks.metrics.base import Floats
 from tasks.scores.columns import Mask
-from tasks.statistics.difference_sums import DifferenceSums
-from tasks.statistics.group_totals import GroupTotals
+from tasks.statistics.clusters import GroupTotals
+from tasks.statistics.paired import DifferenceSums
 from tasks.statistics.weighted import WeightedSums
 
 # Scores of equal answers may differ by so much between machines.

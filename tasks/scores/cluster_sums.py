@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from tasks.metrics.base import Floats
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.clusters import ClusterTotals
-    from tasks.statistics.group_totals import GroupTotals
+    from tasks.statistics.clusters import ClusterTotals, GroupTotals
 
 Integers = NDArray[np.int64]
 
@@ -58,7 +57,7 @@ class ClusterSums(NamedTuple):
 
     def keyed(self, clusters: "ClusterTotals") -> "GroupTotals":
         """Totals of these clusters, with the keys by which those of several parts add up."""
-        from tasks.statistics.group_totals import GroupTotals
+        from tasks.statistics.clusters import GroupTotals
 
         return GroupTotals(self.keys, clusters.size, clusters.total[:, None])
 

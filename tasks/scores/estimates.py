@@ -18,8 +18,7 @@ if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads 
     from tasks.statistics.clusters import ClusterTotals
     from tasks.statistics.corpus import Replicates
     from tasks.statistics.gaffke import Distribution
-    from tasks.statistics.moments import Moments
-    from tasks.statistics.unseen import Deviations
+    from tasks.statistics.moments import Deviations, Moments
 
     AnyEstimate = TypeVar("AnyEstimate", Estimate, PairedDifference, PpiEstimate, DesignedDifference)
 

@@ -54,7 +54,7 @@ def _has_grade(candidate: Candidate) -> Iterator[Floats]:
 
 def _agreement(candidate: Candidate, grades: ScoreColumn, judged: ScoreColumn, confidence: float) -> GradedEntry | None:
     """How far a judge's scores agree with grades; on two scales, the bounds of both are taken for the same."""
-    from tasks.statistics.graded import quadratic_kappa, spearman
+    from tasks.statistics.agreement import quadratic_kappa, spearman
 
     both = ~np.isnan(grades.values) & ~np.isnan(judged.values)
     clusters = None if candidate.groups is None else candidate.groups[both]

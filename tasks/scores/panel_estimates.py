@@ -177,7 +177,7 @@ def _agreement_of_jurors(
 ) -> _Agreement:
     """How far jurors agree on rows with two votes or more: on the vote itself, or on whether its number passes."""
     from tasks.statistics import mean_interval
-    from tasks.statistics.raters import krippendorff_alpha, pair_agreement
+    from tasks.statistics.agreement import krippendorff_alpha, pair_agreement
 
     several = (~np.isnan(votes)).sum(axis=1) > 1
     said = votes[several]

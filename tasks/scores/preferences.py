@@ -169,8 +169,8 @@ def _clusters(load: pa.Table, ids: pa.ChunkedArray) -> NDArray[np.intp]:
 
 
 def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, grouped: bool) -> NamedPairEntry:
+    from tasks.statistics.bradley_terry import win_rate
     from tasks.statistics.clusters import ClusterTotals
-    from tasks.statistics.win_rate import win_rate
 
     p = len(sums.outcomes)
     wins, ties, losses, identical, both, flips = (int(count) for count in sums.outcomes[number])

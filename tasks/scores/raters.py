@@ -26,7 +26,7 @@ def entry(candidate: Candidate, confidence: float) -> RatersEntry | None:
         confidence: Of each interval.
     """
     from tasks.statistics import mean_interval
-    from tasks.statistics.raters import krippendorff_alpha, pair_agreement
+    from tasks.statistics.agreement import krippendorff_alpha, pair_agreement
 
     if candidate.ratings is None:
         return None

@@ -25,7 +25,7 @@ from tasks.scores.sums import CandidateSums, ColumnSums, Summand, added, candida
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.corpus import Replicates
     from tasks.statistics.correlation import ColumnProducts
-    from tasks.statistics.unseen import Deviations
+    from tasks.statistics.moments import Deviations
 
 Key = TypeVar("Key")
 Known = TypeVar("Known")
@@ -248,7 +248,7 @@ def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]])
 
 
 def _deviations(candidate: Candidate, means: Mapping[Place, float]) -> "dict[Place, Deviations]":
-    from tasks.statistics.unseen import Deviations
+    from tasks.statistics.moments import Deviations
 
     return {
         place: Deviations.of(one.values[rows], mean, one.facts.bounds)

@@ -58,7 +58,7 @@ def noise(entries: Mapping[str, Mapping[str, SelfAgreementEntry]], judge: Parts)
 
 
 def _entry(repeated: _Repeated, about: Mapping[str, Any], confidence: float) -> SelfAgreementEntry | None:
-    from tasks.statistics.self_agreement import self_agreement
+    from tasks.statistics.agreement import self_agreement
 
     if np.unique(repeated.rows).size < FEWEST or is_one_cluster(repeated.groups):
         return None

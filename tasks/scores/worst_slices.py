@@ -179,7 +179,7 @@ def _entry(part: _Slice, bounds: tuple[float, float], tests: int, confidence: fl
 
 def _together(values: Values, bounds: tuple[float, float], tests: int, confidence: float) -> "Estimate":
     """Estimate the mean of some rows; `tests` such intervals hold together."""
-    from tasks.statistics.simultaneous import simultaneous_interval
+    from tasks.statistics.multiplicity import simultaneous_interval
 
     return simultaneous_interval(*values, bounds, tests, confidence)
 

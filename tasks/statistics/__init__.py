@@ -1,13 +1,12 @@
 """Estimates, intervals, tests and sample sizes: arrays in, small immutable results out."""
 
 from tasks.statistics.agreement import Agreement, agreement
-from tasks.statistics.bradley_terry import PairSums, Strength, strengths
+from tasks.statistics.bradley_terry import PairSums, Strength, WinRate, strengths, win_rate
 from tasks.statistics.clusters import FewClusters
 from tasks.statistics.corpus import FewRows, corpus_interval
 from tasks.statistics.correlation import correlations
 from tasks.statistics.cross_fit import cross_fitted
-from tasks.statistics.designed import designed_mean
-from tasks.statistics.designed_difference import DesignedDifference, DesignedLabels, designed_difference
+from tasks.statistics.designed import DesignedDifference, DesignedLabels, designed_difference, designed_mean
 from tasks.statistics.estimate import Estimate, Method
 from tasks.statistics.mean import mean_interval
 from tasks.statistics.multiplicity import max_t, sidak
@@ -18,7 +17,6 @@ from tasks.statistics.paired import (
     mcnemar_midp,
     paired_difference,
 )
-from tasks.statistics.paired_ppi import PpiDifference, ppi_difference
 from tasks.statistics.power import (
     TooManyRowsError,
     detectable_corpus_difference,
@@ -26,13 +24,12 @@ from tasks.statistics.power import (
     required_rows,
     rows_to_find,
 )
-from tasks.statistics.ppi import PpiEstimate, ppi_mean
+from tasks.statistics.ppi import PpiDifference, PpiEstimate, ppi_difference, ppi_mean
 from tasks.statistics.repeated import VarianceSplit, pass_all, pass_at, question_interval, variance_split
 from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
 from tasks.statistics.threshold import FittedThreshold, threshold_from_labels
 from tasks.statistics.transported import BiasModel, bias_model, transported, transported_difference
 from tasks.statistics.wilson import score_interval
-from tasks.statistics.win_rate import WinRate, win_rate
 
 __all__ = [
     "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",

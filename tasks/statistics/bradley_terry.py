@@ -1,14 +1,4 @@
-"""Bradley-Terry strengths of candidates that were compared in pairs, and intervals of their ranks that hold together.
-
-Strengths are log odds: exp(b - a) is the odds that a candidate of strength b is preferred to one of strength a. They
-have mean 0. A tie is half a win. Answers to one question depend on each other, so that errors are those of a sandwich
-over questions, or over groups of them. If preferences do not follow the model, a strength is that of the model nearest
-to them.
-
-Each candidate has one more question that it won and one that it lost, divided among its pairs, as Bonett and Price
-(2012) add them to a single pair: so a candidate that always wins has a finite strength, and few questions do not look
-certain.
-"""
+"""Candidates that were compared in pairs: win rates, Bradley-Terry strengths, and intervals of their ranks."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,9 +11,10 @@ import numpy.typing as npt
 from scipy.special import expit, ndtr, stdtrit
 
 from tasks.statistics.arrays import FloatArray, check_confidence
-from tasks.statistics.clusters import Codes, Labels, numbered
+from tasks.statistics.clusters import ClusterTotals, Codes, Labels, numbered
 from tasks.statistics.estimate import Estimate, Method
 from tasks.statistics.multiplicity import max_t_of_products, sidak
+from tasks.statistics.paired import DifferenceSums, difference_of_sums
 
 Pairs = Sequence[tuple[int, int]]
 METHOD = Method("bradley-terry+sandwich")
@@ -291,3 +282,58 @@ def _summed(items: FloatArray, codes: Codes) -> FloatArray:
     sums = np.zeros((int(codes.max(initial=-1)) + 1, items.shape[1]))
     np.add.at(sums, codes, items)
     return sums
+
+
+class WinRate(NamedTuple):
+    """A win rate with its interval, and the p value of "both are preferred equally often".
+
+    0.5 lies outside [low, high] exactly when p_value < 1 - confidence. Without rows the value is NaN.
+
+    Attributes:
+        value: The win rate, in [0, 1].
+        low: Lower limit.
+        high: Upper limit.
+        n: Number of rows.
+        method: How the interval was computed; part of the reports.
+        p_value: Two-sided p value.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    method: Method
+    p_value: float
+
+
+def win_rate(
+    wins: int, ties: int, losses: int, clusters: ClusterTotals | None = None, confidence: float = 0.95
+) -> WinRate:
+    """Estimate a win rate and its interval by the paired difference of points: a win is +1, a tie 0, a loss -1.
+
+    Args:
+        wins: Rows won.
+        ties: Rows that nobody won.
+        losses: Rows lost.
+        clusters: Wins less losses and the number of rows by cluster; None for independent rows.
+        confidence: In (0, 1).
+
+    Raises:
+        ValueError: A negative count, or a single cluster.
+
+    Warns:
+        FewClusters: There are fewer than 10 clusters.
+
+    Source: as of `tasks.statistics.paired.paired_difference`.
+
+    >>> found = win_rate(1, 13, 7)
+    >>> round(found.value, 4), round(found.low, 4), round(found.high, 4)  # (1 - 0.5084) / 2, (1 - 0.0134) / 2
+    (0.3571, 0.2458, 0.4933)
+    """
+    if min(wins, ties, losses) < 0:
+        raise ValueError(f"wins = {wins}, ties = {ties}, losses = {losses}: expected counts of 0 or more")
+    points = np.repeat([1.0, 0.0, -1.0], [wins, ties, losses])
+    value, low, high, n, method, p_value = difference_of_sums(
+        DifferenceSums.of(points, 1.0), clusters, confidence=confidence
+    )
+    return WinRate((1.0 + value) / 2.0, (1.0 + low) / 2.0, (1.0 + high) / 2.0, n, method, p_value)

@@ -12,8 +12,8 @@ from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1p
 from tasks.statistics import paired
 from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
 from tasks.statistics.clusters import ClusterTotals, Labels, check_clusters, cluster_codes
-from tasks.statistics.difference_sums import DifferenceSums, Items
-from tasks.statistics.unseen import evidence, unseen_variance
+from tasks.statistics.moments import evidence, unseen_variance
+from tasks.statistics.paired import DifferenceSums, Items
 
 # Above this many changed rows Connor's formula and the enumeration agree to 0.3 points of power.
 _ENUMERATED = 1000

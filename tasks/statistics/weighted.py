@@ -8,11 +8,11 @@ import numpy.typing as npt
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from tasks.statistics.arrays import Bounds, FloatArray, IntArray, check_confidence
+from tasks.statistics.clusters import GroupTotals
 from tasks.statistics.estimate import NO_ROWS, Estimate, Method, within
-from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.moments import Moments
 from tasks.statistics.paired import PairedDifference
-from tasks.statistics.paired_ppi import inverted
+from tasks.statistics.ppi import inverted
 
 # Weights whose ratio is closer to 1 are equal.
 _ROUNDING = 1e-12

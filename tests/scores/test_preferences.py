@@ -13,8 +13,7 @@ from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.pipeline.workers import Crew
 from tasks.scores.preferences import entry, win_rates
 from tasks.scores.targets import decided
-from tasks.statistics.bradley_terry import PairSums, strengths
-from tasks.statistics.win_rate import win_rate
+from tasks.statistics.bradley_terry import PairSums, strengths, win_rate
 
 FACTS = {"signature": "preference|provider:openai|model:m|v:1", "prompt": "prompts/preference.txt"}
 

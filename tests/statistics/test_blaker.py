@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
-from tasks.statistics.binomial_limits import blaker_interval
+from tasks.statistics.wilson import blaker_interval
 
 
 def acceptability(p: float, k: int, n: int) -> float:

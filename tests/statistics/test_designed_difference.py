@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.coverage.cells import generator
 from benchmarks.coverage.designed import labelled, versions
 from tasks.statistics.clusters import FewClusters
-from tasks.statistics.designed import designed_mean
-from tasks.statistics.designed_difference import DesignedDifference, DesignedLabels, designed_difference
+from tasks.statistics.designed import DesignedDifference, DesignedLabels, designed_difference, designed_mean
 from tasks.statistics.paired import paired_difference
 
 NAN = float("nan")

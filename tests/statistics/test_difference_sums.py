@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tasks.statistics.clusters import ClusterTotals, FewClusters
 from tasks.statistics.corpus import Replicates
-from tasks.statistics.difference_sums import DifferenceSums
 from tasks.statistics.multiplicity import max_t, max_t_of_products
 from tasks.statistics.paired import (
+    DifferenceSums,
     corpus_difference,
     deleted,
     difference_of_replicates,

@@ -6,8 +6,8 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from tasks.statistics import agreement
+from tasks.statistics.agreement import quadratic_kappa, spearman
 from tasks.statistics.estimate import NO_ROWS, Method
-from tasks.statistics.graded import quadratic_kappa, spearman
 
 
 def drawn(n: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

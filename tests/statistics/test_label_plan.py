@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.statistics.label_plan import planned_half_width
-from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities
+from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 
 
 def test_labels_of_alike_rows_give_what_they_alone_would() -> None:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tasks.statistics import mean_interval
 from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.mean import interval_of_moments, may_be_steady
-from tasks.statistics.moments import Moments
-from tasks.statistics.unseen import Deviations
+from tasks.statistics.moments import Deviations, Moments
 
 
 def test_binary_rows() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tasks.statistics.risk_band import DISTANCES, fewest_decided, risk_band
+from tasks.statistics.threshold import DISTANCES, fewest_decided, risk_band
 
 EVEN = np.linspace(0.0, 1.0, 2001)
 

@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 from tasks.statistics.clusters import ClusterTotals
 from tasks.statistics.estimate import NO_ROWS
 from tasks.statistics.moments import Moments
-from tasks.statistics.simultaneous import simultaneous_interval
+from tasks.statistics.multiplicity import simultaneous_interval
 from tasks.statistics.wilson import exact_interval
 
 CLOSE = 1e-9

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.statistics.clusters import GroupTotals
 from tasks.statistics.estimate import NO_ROWS
-from tasks.statistics.group_totals import GroupTotals
 from tasks.statistics.moments import Moments
 from tasks.statistics.weighted import WeightedSums, weighted_difference, weighted_mean
 

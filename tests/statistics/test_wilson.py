@@ -5,8 +5,7 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from tasks.statistics import score_interval
-from tasks.statistics.binomial_limits import midp_lower
-from tasks.statistics.wilson import effective_n
+from tasks.statistics.wilson import effective_n, midp_lower
 
 
 @pytest.mark.parametrize(("count", "n"), [(4, 8), (10, 20), (50, 100), (96, 100), (9_990, 10_000)])

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.statistics.bradley_terry import win_rate
 from tasks.statistics.clusters import cluster_totals
 from tasks.statistics.paired import mcnemar_midp
-from tasks.statistics.win_rate import win_rate
 
 COUNT = st.integers(0, 60)
 

@@ -34,6 +34,13 @@ def edit(change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(dump_yaml(content), encoding="utf-8")
 
 
+def only_words(params: dict[str, Any]) -> None:
+    """Change settings to words and labels only: no model."""
+    params["semantic"].clear()
+    params["judge"].update(provider="none")
+    params["lexical"] = {"exact_match": {}, "f1": {"threshold": 0.5}}
+
+
 def files(folder: str) -> dict[str, bytes]:
     return {str(p): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
 

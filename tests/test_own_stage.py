@@ -20,7 +20,7 @@ from tasks.scores.columns import score_columns
 from tasks.scores.own import own_scores
 from tasks.versions.version import Version
 from tests.documents import blocks
-from tests.small_project import ROOT, ROWS, edit, write
+from tests.small_project import ROOT, ROWS, edit, only_words, write
 
 BLOCKS = {block.mark.partition(":")[0]: block.text for block in blocks(ROOT / ".github/CONTRIBUTING.md") if block.mark}
 STAGES = ("load", "normalize", "lexical", "embed", "semantic", "judge", "politeness", "aggregate")
@@ -32,7 +32,8 @@ def own_stage(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     module = ModuleType("tasks.politeness")
     exec(compile(BLOCKS["file"], "tasks/politeness.py", "exec"), module.__dict__)  # noqa: S102 (our own page)
     monkeypatch.setitem(sys.modules, "tasks.politeness", module)
-    edit(lambda params: params.update(parse_yaml(BLOCKS["section"]), semantic={}))
+    edit(only_words)
+    edit(lambda params: params.update(parse_yaml(BLOCKS["section"])))
     pipeline: dict[str, Any] = load_yaml(project / "dvc.yaml")
     pipeline["stages"] |= parse_yaml(BLOCKS["stage"])
     for reader in ("aggregate", "report"):

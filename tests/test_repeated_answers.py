@@ -15,7 +15,7 @@ from tasks.pipeline.yaml import load_yaml
 from tasks.runner import run
 from tasks.versions.version import Version
 from tests.comparison.sample import gate_on
-from tests.small_project import ROWS, edit, write
+from tests.small_project import ROWS, edit, only_words, write
 
 STAGES = ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate", "report")
 
@@ -34,12 +34,9 @@ def ask(folder: Path, draws: int, right: int) -> None:
     write(folder, rows)
 
 
-def only_words(params: dict[str, Any]) -> None:
-    """No model: words and labels only."""
+def drawn(params: dict[str, Any]) -> None:
+    only_words(params)
     params["dataset"].update(draw=True, group=None)
-    params["semantic"].clear()
-    params["judge"].update(provider="none")
-    params["lexical"] = {"exact_match": {}, "f1": {"threshold": 0.5}}
     params["aggregate"]["pass_at"] = [1, 2, 5]
 
 
@@ -51,7 +48,7 @@ def evaluate(stages: Sequence[str] = STAGES) -> Any:
 
 def test_repeated_ids_become_pass_at_k_on_the_page_and_in_metrics_json(project: Path) -> None:
     ask(project, draws=4, right=2)
-    edit(only_words)
+    edit(drawn)
 
     document = evaluate()
 
@@ -72,7 +69,7 @@ def test_repeated_ids_become_pass_at_k_on_the_page_and_in_metrics_json(project: 
 
 
 def test_versions_with_other_numbers_of_draws_are_compared_by_question(project: Path) -> None:
-    edit(only_words)
+    edit(drawn)
     sides = []
     for name, draws, right in (("base", 2, 2), ("head", 4, 2)):
         ask(project, draws, right)
@@ -93,7 +90,7 @@ def test_versions_with_other_numbers_of_draws_are_compared_by_question(project: 
 @pytest.mark.parametrize(("option", "name"), [("metrics", "label.pass@3"), ("primary", "label.pass@2")])
 def test_a_measure_by_question_that_nobody_computes_is_refused(project: Path, option: str, name: str) -> None:
     ask(project, draws=2, right=1)
-    edit(only_words)
+    edit(drawn)
     edit(lambda p: p["gate"].update({option: {name: 0.0} if option == "metrics" else name}))
 
     with pytest.raises(GoldmeterError, match=rf"gate\.{option}: unknown measure '{name}'"):

@@ -26,7 +26,7 @@ from tasks.pipeline.progress import Progress
 from tasks.pipeline.stage import load_stage
 from tasks.pipeline.workers import threads_of
 from tasks.runner import run
-from tests.small_project import ROWS, edit, files, mount, write
+from tests.small_project import ROWS, edit, files, mount, only_words, write
 
 
 def test_stages_write_their_tables_and_what_was_checked(project: Path) -> None:
@@ -287,6 +287,7 @@ def test_what_a_run_killed_while_publishing_had_set_aside_is_put_back(project: P
 
 
 def test_outputs_of_a_mounted_folder_are_replaced_like_others(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(only_words)
     for stage in ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate"):
         run(stage)
     expected = files("reports")

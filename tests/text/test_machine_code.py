@@ -60,13 +60,14 @@ def test_clones_share_machine_code_by_the_content_of_all_that_a_kernel_calls(tmp
 
     assert call(one) == "2 0"
     assert call(other) == "200 0"
-    assert [call(same), call(one), call(other)] == ["2 1", "2 1", "200 1"]
+    assert [call(same), call(other)] == ["2 1", "200 1"]
     assert (
         sorted(folder.name.partition("-")[0] for folder in kept.iterdir())
         == ["tasks.callee"] * 2 + ["tasks.caller"] * 2
     )
 
 
+@pytest.mark.exhaustive
 def test_processes_that_compile_at_the_same_time_agree(tmp_path: Path) -> None:
     clones = [clone(tmp_path / str(number), 1 + number % 2) for number in range(4)]
 
@@ -76,16 +77,22 @@ def test_processes_that_compile_at_the_same_time_agree(tmp_path: Path) -> None:
     assert [call(each) for each in clones] == ["2 1", "4 1", "2 1", "4 1"]
 
 
-def test_what_no_process_asked_for_in_a_month_is_removed_when_something_is_added(tmp_path: Path, kept: Path) -> None:
-    call(clone(tmp_path / "one", 1))
-    for folder in kept.iterdir():
-        os.utime(folder, (0, 0))
+def test_what_no_process_asked_for_in_a_month_is_removed_when_something_is_added(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_code, "_root", lambda: kept)
+    for name in ("tasks.old-1", "tasks.used-2", "other"):
+        (kept / name).mkdir(parents=True)
+    for name in ("tasks.old-1", "other"):
+        os.utime(kept / name, (0, 0))
+    added = machine_code.EnvironmentLocator(call, __file__)
 
-    call(clone(tmp_path / "other", 2))
+    added.ensure_cache_path()
 
-    assert len(list(kept.iterdir())) == 2
+    assert {folder.name for folder in kept.iterdir()} == {"tasks.used-2", "other", Path(added.get_cache_path()).name}
 
 
+@pytest.mark.exhaustive
 def test_without_a_folder_that_can_be_written_numba_keeps_it_where_it_does_by_default(
     tmp_path: Path, kept: Path
 ) -> None:

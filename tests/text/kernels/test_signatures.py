@@ -34,7 +34,8 @@ for module in {[f"tasks.text.kernels.{path.stem}" for path in KERNELS]}:
 """
 
 
-@pytest.mark.parametrize("cached", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("cached", [True, False])
 def test_arrays_of_any_text_are_of_one_type_to_a_kernel(cached, tmp_path):
     """Nothing is compiled twice. With a cache only the kernels that Python calls are seen, without one all of them."""
     environment = os.environ | ({} if cached else {"NUMBA_CACHE_DIR": str(tmp_path)})

@@ -83,7 +83,7 @@ def _written(
     found: dict[str, str] = {}
     for table in sorted(path for path in (project.folder / "data").iterdir() if path.is_dir()):
         if manifest := manifest_of(table):
-            found |= {f"{table.name}/part-{n:05d}.parquet": part.sha256 for n, part in enumerate(manifest.parts)}
+            found |= {f"{table.name}/part-{n:05d}.parquet": part.md5 for n, part in enumerate(manifest.parts)}
         else:
             found |= {f"{table.name}/{path.name}": _hash(path) for path in table.glob("part-*")}
     reports = (project.folder / "reports").glob("*.json")
@@ -91,7 +91,7 @@ def _written(
 
 
 def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
 
 
 def _killed(project: Project, sections: dict[str, Any], rows: int) -> int:

@@ -31,7 +31,7 @@ def run(rows: int) -> Result:
         write_generated(real_rows()[1], rows, project.folder / ANSWERS)
         project.configure(sections)
         for stage in ("load", "normalize"):
-            project.python("-m", "tasks", stage)
+            project.repro(stage)
         lexical = _pairs(project, sections, ("lexical",))
     runs = {"bundled example, all stages": example, f"lexical, {rows:,} rows": lexical}
     table = Table("With run.verify and without, median of the pairs", tuple(_row(*each) for each in runs.items()))
@@ -44,7 +44,7 @@ def _pairs(project: Project, sections: dict[str, Any], names: Sequence[str]) -> 
 
     def seconds(*, verify: bool) -> float:
         project.configure({**sections, "run": sections["run"] | {"verify": verify}})
-        return sum(project.python("-m", "tasks", name).wall for name in names)
+        return sum(project.repro(name).wall for name in names)
 
     return [_pair(seconds, number) for number in range(-1, PAIRS)][1:]
 
@@ -65,7 +65,6 @@ def _row(name: str, pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _about() -> tuple[str, ...]:
     return paragraphs(f"""
-        `python -m tasks STAGE` in a copy of the project, {PAIRS} pairs after one that does not count: with
-        `run.verify: true`, which states the hashes of all that a stage writes, and compares those of what it reads with
-        what was stated, and with `false`, which does neither.
+        `dvc repro --force --single-item STAGE` in a copy of the project, {PAIRS} pairs after one that does not count:
+        with `run.verify: true`, which compares the hashes of what a stage reads with dvc.lock, and with `false`.
     """)

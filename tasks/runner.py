@@ -22,7 +22,7 @@ from tasks.pipeline import contents, params, validation
 from tasks.pipeline.cluster import cluster
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
-from tasks.pipeline.files import lock_opened, move, move_durably, read_json, remove, sync
+from tasks.pipeline.files import lock_opened, move, move_durably, read_json, remove, sync, to_json
 from tasks.pipeline.keys import Hashes, KeyHashes
 from tasks.pipeline.lineage import lineage
 from tasks.pipeline.progress import Progress, display, quiet
@@ -64,7 +64,8 @@ def run(name: str) -> None:
                 repeated = [each.repeated() for each in hashes]
                 checks += crew.call(_check_totals, entry, workspace.folder, counts, repeated)
         if stage.expect:
-            workspace.report = validation.report(checks, counts, lineage(entry))
+            report = to_json(validation.report(checks, counts, lineage(entry)))
+            workspace.write({str(contents.report_of(name)): report}, 0)
             try:
                 validation.require(name, checks, counts, lambda: stage.advice(workspace.tables, options))
             except ContractError:
@@ -94,8 +95,6 @@ class _Workspace:
         self.root = Path(DATA, f".{entry.name}.tmp")
         self.folder = folder or self.root / token_hex(8)
         self.ledger: Any = None
-        self.report: dict[str, Any] | None = None
-        self.read: dict[str, str] = {}
         self._lock: int
 
     def __enter__(self) -> Self:
@@ -179,26 +178,16 @@ class _Workspace:
                 write_part(content, self._parts(name), number, self._storage)
 
     def require_inputs(self) -> None:
-        """Check that what the stage reads is as it was written, and of one run."""
-        if params.run_params().verify:
+        """Check that what the stage reads is as it was written, and of one run: when DVC runs it, by dvc.lock."""
+        if "DVC_STAGE" in os.environ and params.run_params().verify:
             contents.require_whole(self.outs_read)
             contents.require_one_run(self.outs_read)
-            self.read = contents.inputs_of(self.outs_read)
 
     def publish_report(self) -> None:
         """Publish the validation report alone, of a stage that failed: the tables are still those of the run before."""
-        path, before = contents.report_of(self.entry.name), dict[str, Any]()
-        with suppress(DataError):
-            before = contents.read_report(path)
-        self._write_report(before.get(contents.FILES, {}), before.get(contents.INPUTS, {}))
+        path = contents.report_of(self.entry.name)
         path.parent.mkdir(parents=True, exist_ok=True)
         move_durably(self.folder / path, path)
-
-    def _write_report(self, hashes: Mapping[str, str], read: Mapping[str, str]) -> None:
-        """Write the validation report, which states the hashes of what was written and what was read."""
-        if self.report is not None:
-            report = {**self.report, **({contents.INPUTS: dict(read)} if read else {})}
-            self.write({str(contents.report_of(self.entry.name)): contents.sealed(report, hashes)}, 0)
 
     def publish(self) -> None:
         """Replace the outputs of the previous run with those of this one."""
@@ -209,11 +198,6 @@ class _Workspace:
         for table in self.entry.tables_written if self._storage else ():
             if manifest := manifest_of(self._parts(table)):
                 manifest.write(self.folder / DATA / table / MANIFEST)
-        if params.run_params().verify:
-            written = [Path(out) for out in self.entry.outs if (self.folder / out).exists()]
-            self._write_report(contents.file_hashes(written, self.folder), self.read)
-        else:
-            self._write_report({}, {})
         ready = [out for out in self.entry.outs if (self.folder / out).exists()]
         for out in ready:
             for path in [*(self.folder / out).rglob("*"), self.folder / out]:

@@ -26,7 +26,7 @@ ENGINES, FLOW_SECONDS = {"local": 3.5, "dask": 9.0}, 30.0
 LONGEST, WITHOUT_SERVER = 300.0, 60.0
 # Calls under way at once, which a kill may lose: of the judge by `run.judge.concurrency`, of embeddings one request.
 CONCURRENCY = 8
-EVIDENCE, JUDGED = "data/ledger/judge/verdicts.jsonl", "reports/validation/judge.json"
+EVIDENCE = "data/ledger/judge/verdicts.jsonl"
 MEASURED = ("latency", "sha256")
 
 
@@ -156,9 +156,6 @@ def comparable(files: Files) -> dict[str, Any]:
     if EVIDENCE in chosen:
         entries = [json.loads(line) for line in chosen[EVIDENCE].splitlines()]
         chosen[EVIDENCE] = [{key: entry[key] for key in entry if key not in MEASURED} for entry in entries]
-    if JUDGED in chosen:
-        report = json.loads(chosen[JUDGED])
-        chosen[JUDGED] = {**report, "sha256": None, "files": report.get("files", {}) | {EVIDENCE: None}}
     return chosen
 
 

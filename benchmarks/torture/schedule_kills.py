@@ -14,7 +14,7 @@ import psutil
 
 from benchmarks.project import Project
 from benchmarks.torture.campaign import Campaign, Trial
-from benchmarks.torture.kills import EVIDENCE, JUDGED, LONGEST, Work, paid_again
+from benchmarks.torture.kills import EVIDENCE, LONGEST, Work, paid_again
 from benchmarks.torture.small_run import contents, run_all, small_project
 from benchmarks.torture.victims import busy, end, family, kill_one, said, start
 from tasks.pipeline.dvc_yaml import stages
@@ -111,7 +111,7 @@ def _runs(project: Project) -> set[str]:
 def _hashes(lock: str) -> dict[str, Any]:
     """Return the MD5 of each out in dvc.lock, but for those that hold how long a reply took."""
     outs = [out for stage in parse_yaml(lock)["stages"].values() for out in stage["outs"]]
-    return {out["path"]: out["md5"] for out in outs if out["path"] not in (EVIDENCE.rpartition("/")[0], JUDGED)}
+    return {out["path"]: out["md5"] for out in outs if out["path"] != EVIDENCE.rpartition("/")[0]}
 
 
 CAMPAIGN = Campaign(

@@ -9,9 +9,11 @@ from urllib.parse import unquote, urlsplit
 import pandas as pd
 
 from tasks.errors import ExportError
-from tasks.pipeline import contents, params
+from tasks.pipeline import params
+from tasks.pipeline.contents import report_of
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.dvc_yaml import stages
+from tasks.pipeline.files import read_json
 from tasks.pipeline.stage import load_stage
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.validation import load_gx
@@ -84,7 +86,7 @@ def _suites(folder: Path, counts: dict[Path, dict[str, float]]) -> Iterator[Suit
         yield Suite(name, table, rows)
         if contract.counts:
             path = folder / f"{name}.csv"
-            counts[path] = contents.read_report(contents.report_of(name))["counts"]
+            counts[path] = read_json(report_of(name))["counts"]
             yield Suite(f"{name} counts", path, [*contract.counts])
 
 

@@ -1,29 +1,27 @@
-"""What stages wrote: the SHA-256 of each file, stated in the stage's validation report, and checked before it is read.
+"""Whether files and folders are as dvc.lock says: MD5, and for a folder that of the JSON list of its files."""
 
-The report travels with the tables through DVC, and is there when a stage was run by hand. It ends with a hash of
-its own content, and states what the stage read, so that tables of different runs are refused. A report from before it
-stated hashes is not checked.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from tasks.errors import DataError
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.files import read_json, to_json
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.storage import Manifest, manifest_of
 
-# Keys of a validation report: path of each file written → its SHA-256, and the SHA-256 of the rest of the report.
-FILES, OWN = "files", "sha256"
+# How the hash of a folder ends.
+FOLDER = ".dir"
+LOCK = "dvc.lock"
 CHANGED = "damaged, its content is not what was written"
 # Removed first: DVC does not look into a file whose size and time are what it knows.
 REMEDY = (
     "remove it, then `dvc checkout` brings it back, or `dvc repro` makes it again; `python -m tasks verify` finds more"
 )
+# Seconds between two looks at a dvc.lock that DVC may be writing for another stage of the run, and their number.
+_PAUSE, _LOOKS = 0.5, 20
 
 
 def report_of(stage: str) -> Path:
@@ -31,147 +29,156 @@ def report_of(stage: str) -> Path:
     return Path("reports", "validation", f"{stage}.json")
 
 
-def sealed(report: Mapping[str, Any], written: Mapping[str, str]) -> str:
-    """Return the text of a validation report that states the hashes of the files written, and its own."""
-    content = {**report, FILES: dict(written)} if written else dict(report)
-    return to_json({**content, OWN: sha256(to_json(content)).hex()})
+def md5_of(path: Path) -> str:
+    """Return the MD5 of a file's content, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def read_report(path: Path) -> dict[str, Any]:
-    """Read a validation report.
-
-    Raises:
-        DataError: It can't be read, or is not as it was written.
-    """
-    report = read_json(path)
-    stated = report.get(OWN)
-    if OWN not in report and FILES not in report:
-        return report  # of an older version
-    rest = {name: value for name, value in report.items() if name != OWN}
-    with suppress(ValueError):  # a number that is too large, a text that is none
-        if stated == sha256(to_json(rest)).hex() and path.read_text(encoding="utf-8") == to_json(report):
-            return report
-    raise DataError(f"{path}: {CHANGED}; {REMEDY}")
+def dvc_hash(path: Path) -> str:
+    """Return the hash of a file or a folder as dvc.lock states it."""
+    if not path.is_dir():
+        return md5_of(path)
+    listed = json.dumps([{"md5": md5, "relpath": name} for name, md5 in _files(path).items()])
+    return f"{hashlib.md5(listed.encode(), usedforsecurity=False).hexdigest()}{FOLDER}"
 
 
-def file_hashes(outs: Iterable[Path], root: Path = Path()) -> dict[str, str]:
-    """Return the SHA-256 of each file in outs of a stage, in hex, by path; of a manifest, those of the parts it names.
+def cache_folder(root: Path = Path()) -> Path:
+    """Return the folder of DVC's cache. Raises NotDvcRepoError where there is no DVC."""
+    from dvc.repo import Repo  # takes a second
 
-    Args:
-        outs: Files and folders, relative to the root.
-        root: The folder that they are in.
-    """
-    named: dict[str, str] = {}
-    files: list[Path] = []
-    for out in outs:
-        if manifest := manifest_of(root / out):
-            named |= _parts(out, manifest)
-        else:
-            files += _files(out, root)
-    with ThreadPoolExecutor() as pool:  # hashing releases the interpreter
-        hashes = pool.map(lambda path: sha256(root / path).hex(), files)
-        return dict(sorted((named | dict(zip(map(str, files), hashes, strict=True))).items()))
+    with Repo(str(root)) as repo:
+        return Path(repo.cache.local.path)
 
 
-def damages(outs: Iterable[str], root: Path = Path()) -> list[str]:
-    """Return what in these outs is not as their stages wrote it; nothing of outs whose report states no hash.
-
-    Raises:
-        DataError: A report, or a manifest, can't be read or is damaged.
-    """
-    return [damage for out in outs for damage in _damages_of(out, root)]
+def damages(out: str, hashed: str, root: Path = Path()) -> list[str]:
+    """Return what of an out is not as its hash says: each file, or the out where DVC has no list of its files."""
+    if not (root / out).exists():
+        return [f"{out}: missing"]
+    if dvc_hash(root / out) == hashed:
+        return []
+    expected = _listed(hashed, root) if hashed.endswith(FOLDER) and (root / out).is_dir() else None
+    return [*_differences(out, expected, _files(root / out))] if expected else [f"{out}: {CHANGED}"]
 
 
 def require_whole(outs: Iterable[str], root: Path = Path()) -> None:
-    """Check outs of stages. Raises DataError, which names the first damaged file, when they are not as written."""
-    if found := damages(outs, root):
-        more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-        raise DataError(f"{found[0]}{more}; {REMEDY}")
+    """Check outs against dvc.lock, as far as it states them.
+
+    Raises:
+        DataError: One is not what its stage wrote when DVC ran it; the message names the first damaged file.
+    """
+    found = {out: dvc_hash(root / out) if (root / out).exists() else "" for out in outs}
+    lock = _lock(root, lambda lock: found.items() <= lock.outs.items())
+    wrong = [out for out in found if found[out] != lock.outs.get(out, found[out])]
+    if problems := [problem for out in wrong for problem in damages(out, lock.outs[out], root)]:
+        more = f" (and {len(problems) - 1:,} more)" if len(problems) > 1 else ""
+        raise DataError(f"{problems[0]}{more}; {REMEDY}")
 
 
-def maker_of(out: str) -> str | None:
-    """Return the stage that writes an out and a validation report; None if there is none, or no dvc.yaml here."""
-    entries = stages() if Path("dvc.yaml").exists() else {}
-    made = (name for name, entry in entries.items() if out in entry.outs and str(report_of(name)) in entry.outs)
-    return next(made, None)
-
-
-def stated(out: str, root: Path = Path()) -> dict[str, str]:
-    """Return the hashes that the report of its stage states of an out, by path; empty if it states none."""
-    maker = maker_of(out)
-    if maker is None or not (path := root / report_of(maker)).exists():
-        return {}
-    written: dict[str, str] = read_report(path).get(FILES, {})
-    return {name: value for name, value in written.items() if name == out or name.startswith(f"{out}/")}
-
-
-def _damages_of(out: str, root: Path) -> Iterator[str]:
-    if out == str(report_of(Path(out).stem)):
-        if (root / out).exists():
-            read_report(root / out)
-        return
-    if not (expected := stated(out, root)):
-        return
-    found = file_hashes([Path(out)], root)
-    for path in sorted(expected.keys() | found.keys()):
-        if path not in found:
-            yield f"{path}: missing"
-        elif path not in expected:
-            yield f"{path}: not of this table: its stage has not written it"
-        elif found[path] != expected[path]:
-            yield f"{path}: {CHANGED}"
-
-
-def _files(out: Path, root: Path) -> list[Path]:
-    if (root / out).is_file():
-        return [out]
-    found = sorted(path for path in (root / out).rglob("[!.]*") if path.is_file())
-    return [path.relative_to(root) for path in found]
-
-
-def _parts(out: Path, manifest: Manifest) -> dict[str, str]:
-    """The hashes of parts in storage, by the names that they have in files."""
-    return {f"{out}/part-{number:05d}.parquet": part.sha256 for number, part in enumerate(manifest.parts)}
-
-
-# Key of a validation report: out that the stage read → SHA-256 over what the report of that out's stage states of it.
-INPUTS = "inputs"
-
-
-def inputs_of(outs: Iterable[str]) -> dict[str, str]:
-    """Return what a stage's validation report states of the outs of other stages that it reads."""
-    return {out: found for out in outs if (found := _digest(out))}
+def require_unless_newer(out: str, root: Path = Path()) -> None:
+    """Check an out as `require_whole` does, unless it is newer than dvc.lock, as after a stage that was run by hand."""
+    paths = [root / out, *(root / out).rglob("*")]
+    newest = max((path.stat().st_mtime_ns for path in paths if path.is_file()), default=0)
+    if (root / LOCK).exists() and newest <= (root / LOCK).stat().st_mtime_ns:
+        require_whole([out], root)
 
 
 def require_one_run(outs: Iterable[str]) -> None:
-    """Check that outs were made from each other, as far as their validation reports say; those of older versions don't.
+    """Check that outs were made from each other, as far as dvc.lock says.
 
     Raises:
-        DataError: One was made from another content than is there, or a report can't be read.
+        DataError: One was made from another content than is there.
     """
-    now: dict[str, str] = {}
-    for out, read, digest in _readings(outs, set()):
-        if read not in now:
-            now[read] = _digest(read)
-        if now[read] and now[read] != digest:
-            raise DataError(
-                f"{out}: of another run than {read}, from which it was made; `dvc repro` brings them together "
-                "(`run.verify: false` uses them as they are)"
-            )
+    wanted = [*outs]
+    if problem := _lock(Path(), lambda lock: lock.older(wanted) is None).older(wanted):
+        raise DataError(problem)
 
 
-def _readings(outs: Iterable[str], seen: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield out, out that it was made from, and the digest of that then; for all upstream."""
-    for out in outs:
-        maker = maker_of(out)
-        if maker is None or maker in seen or not report_of(maker).exists():
-            continue
-        seen.add(maker)
-        read = read_report(report_of(maker)).get(INPUTS, {})
-        yield from ((out, name, digest) for name, digest in read.items())
-        yield from _readings(read, seen)
+class _Lock(NamedTuple):
+    """What dvc.lock states. outs: path → hash. deps: path of an out → paths and hashes of what its stage read."""
+
+    outs: Mapping[str, str]
+    deps: Mapping[str, Mapping[str, str]]
+
+    def older(self, outs: Iterable[str]) -> str | None:
+        """Return the message about the first out, of these and all upstream, that was made from another dep."""
+        upstream = [*outs]
+        for out in upstream:  # which grows
+            read = {dep: md5 for dep, md5 in self.deps.get(out, {}).items() if dep in self.outs}
+            upstream += [dep for dep in read if dep not in upstream]
+            for dep, md5 in read.items():
+                if self.outs[dep] != md5:
+                    return (
+                        f"{out}: of another run than {dep}, from which it was made; `dvc repro` brings them together "
+                        "(`run.verify: false` uses them as they are)"
+                    )
+        return None
 
 
-def _digest(out: str) -> str:
-    """The SHA-256 over the hashes that are stated of an out; empty if none are."""
-    return sha256(to_json(hashes)).hex() if (hashes := stated(out)) else ""
+# Lines as DVC writes them: to read all of dvc.lock as YAML takes 60 ms, in each stage.
+_LINE = re.compile(r"^(?:  (\S+):|    (deps|params|outs):|    - path: (.+)|      md5: (\S+))$", re.MULTILINE)
+
+
+def _lock(root: Path, is_right: Callable[[_Lock], bool]) -> _Lock:
+    """Read dvc.lock; if it is not right, again when DVC, which writes it when any stage ends, has finished."""
+    lock = _parse(_text(root))
+    return lock if is_right(lock) or not (root / LOCK).exists() else _parse(_finished(root))
+
+
+def _parse(text: str) -> _Lock:
+    outs, deps = dict[str, str](), dict[str, dict[str, str]]()
+    read, section, path = dict[str, str](), "", ""
+    for line in _LINE.finditer(text):
+        stage, begun, named, md5 = line.groups()
+        read = {} if stage else read
+        section, path = begun or section, named or path
+        if md5 and section == "deps":
+            read[path] = md5
+        elif md5 and section == "outs":
+            outs[path], deps[path] = md5, read
+    return _Lock(outs, deps)
+
+
+def _finished(root: Path) -> str:
+    """The text of dvc.lock when nobody writes it any more."""
+    text = _text(root)
+    for _ in range(_LOOKS):
+        time.sleep(_PAUSE)
+        before, text = text, _text(root)
+        if text and text == before:
+            break
+    return text
+
+
+def _text(root: Path) -> str:
+    with suppress(FileNotFoundError):
+        return (root / LOCK).read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """The MD5 of each file in a folder by its path there, in DVC's order."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    with ThreadPoolExecutor() as pool:  # hashing releases the interpreter
+        return dict(zip(names, pool.map(lambda name: md5_of(folder / name), names), strict=True))
+
+
+def _listed(hashed: str, root: Path) -> dict[str, str] | None:
+    """DVC's list of the files in a folder, as `_files`; None if its cache has none, or a damaged one."""
+    from dvc.exceptions import NotDvcRepoError
+
+    with suppress(NotDvcRepoError, OSError):
+        path = cache_folder(root) / hashed[:2] / hashed[2:]
+        if md5_of(path) == hashed.removesuffix(FOLDER):
+            return {entry["relpath"]: entry["md5"] for entry in json.loads(path.read_bytes())}
+    return None
+
+
+def _differences(out: str, expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found:
+            yield f"{out}/{name}: missing"
+        elif name not in expected:
+            yield f"{out}/{name}: not of this table: its stage has not written it"
+        elif found[name] != expected[name]:
+            yield f"{out}/{name}: {CHANGED}"

@@ -70,7 +70,7 @@ class Run(Section):
 
     address: of a Dask scheduler, or the path of the JSON file that it writes; None: a cluster of this machine.
     storage: where the parts of tables lie, an absolute path or a URL without credentials; None: in data/.
-    verify: state the hashes of what a stage writes, and check that what it reads is as it was written.
+    verify: check by dvc.lock that what a stage reads is as it was written, when DVC runs it.
     """
 
     engine: Literal["local", "dask"]

@@ -41,7 +41,6 @@ class StoredPart(BaseModel):
     rows: NonNegativeInt
     size: NonNegativeInt
     md5: str
-    sha256: str
 
 
 class Manifest(BaseModel):
@@ -115,21 +114,20 @@ class Storage:
             DataError: It is not there, or may not be written.
             StorageError: It does not answer.
         """
-        md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        md5 = _md5(content)
         path = _path_of(md5)
         with self.naming(path):
             if self.is_local:
                 self._write(content, Path(self.locate(path)))
             else:
                 self.files.pipe_file(self.locate(path), content)
-        sha256 = hashlib.sha256(content).hexdigest()
-        return StoredPart(path=path, rows=rows, size=len(content), md5=md5, sha256=sha256)
+        return StoredPart(path=path, rows=rows, size=len(content), md5=md5)
 
     def require_whole(self, part: StoredPart) -> None:
         """Raise DataError unless a part is as it was written."""
         with self.naming(part.path), self.reading(part.path):
             content = self.files.cat_file(self.locate(part.path))
-        if (len(content), hashlib.sha256(content).hexdigest()) != (part.size, part.sha256):
+        if _md5(content) != part.md5:
             raise DataError(f"{self.address}/{part.path}: damaged; {_REMEDY}")
 
     def locate(self, path: str) -> str:
@@ -173,7 +171,7 @@ class Storage:
 
     def _is_damaged(self, path: str) -> bool:
         content = self.files.cat_file(self.locate(path))
-        return path != _path_of(hashlib.md5(content, usedforsecurity=False).hexdigest())
+        return path != _path_of(_md5(content))
 
     def _error(self, path: str, error: Exception) -> GoldmeterError:
         where = f"storage {self.address}/{path}"
@@ -204,6 +202,10 @@ class Storage:
         except (ValueError, ImportError) as error:
             raise ParamsError(f"run.storage: {self.address} can't be used: {_first_line(error)}") from None
         return files, str(root).rstrip("/")
+
+
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
 def _path_of(md5: str) -> str:

@@ -623,7 +623,7 @@ def reading(path: Path = Path(METRICS), version: str = "") -> Iterator[MetricsRe
     """
     name = f"{version}: {METRICS}" if version else str(path)
     if path == Path(METRICS):
-        contents.require_whole([METRICS])
+        contents.require_unless_newer(METRICS)
     try:
         yield cast(MetricsReport, json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:

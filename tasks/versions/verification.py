@@ -5,7 +5,6 @@ DVC itself believes each file of its cache that may not be written to, whatever 
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +13,9 @@ from tasks.errors import DataError, StorageError, VersionError
 from tasks.ledger import root
 from tasks.ledger.sqlite_file import SUFFIX, damage_of
 from tasks.pipeline import contents, git
+from tasks.pipeline.contents import FOLDER
 from tasks.pipeline.dvc_yaml import tables
 from tasks.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
-from tasks.versions.dvc_hash import FOLDER, dvc_hash, md5_of
 from tasks.versions.version import WORKSPACE, Version, versions
 
 
@@ -37,7 +36,7 @@ class Verified(NamedTuple):
 
 
 def verify(names: Sequence[str]) -> list[Verified]:
-    """Check versions by the hashes in their validation reports, dvc.lock and manifests; and the ledger's store.
+    """Check versions by the hashes in dvc.lock and manifests; and the ledger's store.
 
     Args:
         names: As of `versions`; the workspace if there are none.
@@ -83,20 +82,12 @@ def _checks(version: Version, cache: "_Cache", out: str, hashed: str | None) -> 
 
 
 def _files(out: str, hashed: str | None, folder: Path) -> Iterator[str | None]:
-    """Check an out in the workspace: by the report of its stage, which also knows what was not committed yet."""
+    """Check an out in the workspace."""
     remedy = f"remove it, then `dvc checkout {out}` brings it back, or `dvc repro` makes it again"
-    stated: dict[str, str] = {}
-    with suppress(DataError):  # a damaged report is said where it is an out itself
-        stated = contents.stated(out, folder)
-    if Path(out) == contents.report_of(Path(out).stem):
-        contents.read_report(folder / out)
-        yield None
-    elif stated:
-        damaged = contents.damages([out], folder)
-        yield from (f"{damage}; {remedy}" for damage in damaged)
-        yield from [None] * (len(stated) - len(damaged))
-    elif hashed:
-        yield None if dvc_hash(folder / out) == hashed else f"{out}: not as dvc.lock says; {remedy}"
+    if hashed:
+        damages = contents.damages(out, hashed, folder)
+        yield from (f"{damage}; {remedy}" for damage in damages)
+        yield from () if damages else (None,)
 
 
 def _parts(version: Version, cache: "_Cache", out: str, hashed: str) -> Iterator[str | None]:
@@ -135,11 +126,9 @@ class _Cache:
     @cached_property
     def _folder(self) -> Path:
         from dvc.exceptions import NotDvcRepoError
-        from dvc.repo import Repo
 
         try:
-            with Repo() as repo:
-                return Path(repo.cache.local.path)
+            return contents.cache_folder()
         except NotDvcRepoError as error:
             raise VersionError(f"{error}; `python -m tasks verify` compares with DVC's copies") from None
 
@@ -170,7 +159,7 @@ class _Cache:
         path = self._path(hashed)
         if not path.exists():
             return f"{out}: not in DVC's cache; `dvc fetch --all-commits` brings it from the remote, if it is there"
-        if md5_of(path) != hashed.removesuffix(FOLDER):
+        if contents.md5_of(path) != hashed.removesuffix(FOLDER):
             return (
                 f"{out}: {path}, DVC's copy of it: {contents.CHANGED}; remove that copy, then `dvc fetch "
                 "--all-commits` brings it from the remote, or else `dvc repro` makes it again"

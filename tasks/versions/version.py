@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from tasks.errors import ParamsError, VersionError
 from tasks.pipeline import contents, git
+from tasks.pipeline.contents import dvc_hash, md5_of
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.dvc_yaml import locked, outs, tables
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.yaml import load_yaml, parse_yaml
-from tasks.versions.dvc_hash import dvc_hash, md5_of
 from tasks.versions.foreign_yaml import require_bounded
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Version:
         if not target.exists():
             raise VersionError(f"{self.name}: no {out} there. `dvc repro` makes it, `dvc checkout` brings it back.")
         if self.commit is None and out not in self._checked:
-            contents.require_whole([out], self.folder)
+            contents.require_unless_newer(out, self.folder)
             self._checked.add(out)
         return target
 

@@ -66,7 +66,6 @@ def test_tables_in_storage_are_those_of_the_project(tmp_path: Path) -> None:
     for part, content in zip(manifest.parts, in_files.values(), strict=True):
         assert part.md5 == hashlib.md5(content, usedforsecurity=False).hexdigest()
         assert part.path == f"parts/md5/{part.md5[:2]}/{part.md5[2:]}"
-        assert part.sha256 == hashlib.sha256(content).hexdigest()
         assert part.size == len(content)
     assert not [*Path(manifest.storage).rglob("*.tmp")]
 
@@ -231,7 +230,7 @@ def test_addresses(address: str, is_one: bool) -> None:
 
 
 NAME = f"parts/md5/ab/{'c' * 30}"
-PART = MappingProxyType({"path": NAME, "rows": 1, "size": 2, "md5": "abcd", "sha256": "ef"})
+PART = MappingProxyType({"path": NAME, "rows": 1, "size": 2, "md5": "abcd"})
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.just(dict(PART)),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*PART, "format", "x"]), inner),

@@ -21,41 +21,46 @@ from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
 from tasks.scores import (
     failures,
-    graded_labels,
     human_labels,
     metrics_report,
     offline_calibration,
     panel_estimates,
     preferences,
-    raters,
+    rater_agreement,
     repeated_answers,
     resources,
-    self_agreement,
 )
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import QUESTION, Candidate, score_tables
 from tasks.scores.criterion_rates import rubrics
 from tasks.scores.dataset_counts import dataset_counts
-from tasks.scores.estimate_entries import summary, tree
-from tasks.scores.estimate_rows import estimate_rows, with_designed
+from tasks.scores.estimate_rows import (
+    estimate_rows,
+    is_recalibrated,
+    offline_probabilities,
+    summary,
+    tree,
+    with_designed,
+    with_few,
+    with_labels,
+)
 from tasks.scores.estimates import rounded
 from tasks.scores.failures import FailureSums
 from tasks.scores.headline import headlines, leaders, rates
-from tasks.scores.labelled_entries import is_recalibrated, offline_probabilities, with_few, with_labels
-from tasks.scores.mix import Mixing
-from tasks.scores.order import best_first, primary_first
+from tasks.scores.metrics_report import best_first, primary_first
 from tasks.scores.passes import Passes
 from tasks.scores.primary import VERDICT, Primary, primary
-from tasks.scores.row_weights import weight_exponent
 from tasks.scores.score_parts import ScoreParts
+from tasks.scores.signature import VerdictSource
 from tasks.scores.sums import CandidateSums
 from tasks.scores.targets import Targets, decided
-from tasks.scores.verdict_source import VerdictSource
 from tasks.scores.weighting import (
+    Mixing,
     Weighted,
     Weighting,
     add_weighted,
     check_weighting,
+    weight_exponent,
     weighted,
     weighting_entry,
     weighting_of,
@@ -160,8 +165,8 @@ def aggregate(
         entries = rounded(entries)
     if QUESTION in load.schema.names:
         entries = _with_draws(entries, whole(), params.aggregate)
-    repeated = self_agreement.entries(load, tables["judge"], confidence, grouped=labelled.grouped)
-    noise = self_agreement.noise(repeated, tables["judge"])
+    repeated = rater_agreement.self_agreement_entries(load, tables["judge"], confidence, grouped=labelled.grouped)
+    noise = rater_agreement.noise(repeated, tables["judge"])
     document: metrics_report.MetricsReport = {
         "schema": 1,
         "confidence": confidence,
@@ -181,7 +186,7 @@ def aggregate(
         document["dataset"]["labels_left_out"] = labelled.left_out
     if QUESTION in load.schema.names:
         document["pass_at"] = [*params.aggregate.pass_at]
-    graded = {} if designed else graded_labels.entries(run.parts, scored, confidence, grouped=labelled.grouped)
+    graded = {} if designed else rater_agreement.graded_entries(run.parts, scored, confidence, grouped=labelled.grouped)
     if taken := resources.entries(load, confidence, grouped=labelled.grouped):
         document["resources"] = taken
     document = _with_agreement(document, labels, graded, repeated, votes, confidence)
@@ -238,7 +243,7 @@ def _with_agreement(
     confidence: float,
 ) -> metrics_report.MetricsReport:
     """Add how far raters or judges of a panel agree with each other, and a judge with grades of people and itself."""
-    rated = {one.name: entry for one in labels if (entry := raters.entry(one, confidence))}
+    rated = {one.name: entry for one in labels if (entry := rater_agreement.raters_entry(one, confidence))}
     sections = {"raters": rated, "graded": graded, "self_agreement": repeated, **votes}
     found: Any = {name: rounded(section) for name, section in sections.items() if section}
     return {**document, **found}

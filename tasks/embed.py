@@ -33,8 +33,7 @@ from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, describe
 from tasks.pipeline.workers import Crew
-from tasks.scores.settings import Semantic
-from tasks.scores.tables import pairs_of
+from tasks.scores.tables import Semantic, pairs_of
 
 PART_ROWS = 50_000
 # Texts between two writes to the ledger: a killed run loses at most as many of each process.

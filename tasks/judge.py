@@ -61,10 +61,10 @@ from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage
 from tasks.pipeline.tables import Parts, about, describe
 from tasks.pipeline.workers import Crew
-from tasks.scores import repeated_verdicts
+from tasks.scores import verdict_columns
 from tasks.scores.column_facts import ColumnFacts, statement
+from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 from tasks.scores.tables import expect_metric, facts_of, row_facts
-from tasks.scores.verdict_source import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 
 # Kinds of failures that a message lists.
 LISTED = 5
@@ -335,7 +335,7 @@ def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict
         inherited = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in reads))
         columns |= facts_of(metric, {**_signature_facts(options, metric, served), **inherited})
     repeated = [
-        repeated_verdicts.facts(
+        verdict_columns.facts(
             metric.name,
             metric.column,
             metric.verdict.verdict_bounds,
@@ -347,7 +347,7 @@ def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict
     ]
     return {
         **statement(columns),
-        **({repeated_verdicts.REPEATED: dict(ChainMap(*repeated))} if repeated else {}),
+        **({verdict_columns.REPEATED: dict(ChainMap(*repeated))} if repeated else {}),
         "max_unmeasured": options.max_unmeasured,
         "sampling_rate": options.sampling_rate,
         "offline": offline.model_hash(),

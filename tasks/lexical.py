@@ -5,8 +5,7 @@ import pyarrow as pa
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage
-from tasks.scores.settings import Lexical
-from tasks.scores.tables import expect_scores, pairs_of, score_table
+from tasks.scores.tables import Lexical, expect_scores, pairs_of, score_table
 
 
 class Params(Section):

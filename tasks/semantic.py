@@ -11,8 +11,7 @@ from tasks.models.embedding.encoders import Embedding, open_encoder, vector_fact
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage
-from tasks.scores.settings import Semantic
-from tasks.scores.tables import expect_scores, pairs_of, score_table
+from tasks.scores.tables import Semantic, expect_scores, pairs_of, score_table
 
 
 class Params(Section):

@@ -18,8 +18,7 @@ from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.pipeline.validation import check
 from tasks.pipeline.workers import Crew, Processes, crew_of
 from tasks.scores.column_facts import SPLIT_IDS, statement
-from tasks.scores.own import own_scores
-from tasks.scores.tables import facts_of, score_table
+from tasks.scores.tables import facts_of, own_scores, score_table
 from tasks.scores.targets import Targets
 from tests.reporting import made
 

@@ -17,7 +17,7 @@ from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 from tasks.runner import run
 from tasks.scores.columns import score_columns
-from tasks.scores.own import own_scores
+from tasks.scores.tables import own_scores
 from tasks.versions.version import Version
 from tests.documents import blocks
 from tests.small_project import ROOT, ROWS, edit, only_words, write

@@ -13,7 +13,7 @@ from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.metrics import score
 from tasks.pipeline import validation
 from tasks.pipeline.tables import Parts, about, write_part
-from tasks.scores.settings import Semantic
+from tasks.scores.tables import Semantic
 from tasks.semantic import Params, expect, semantic
 
 TEXTS = pa.list_(pa.string())

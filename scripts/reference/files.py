@@ -16,7 +16,7 @@ from tasks.judging.settings import default_metric
 from tasks.metrics.catalogue import names
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
-from tasks.scores import verdict_source
+from tasks.scores import signature
 from tasks.scores.column_facts import RESOURCES
 
 SAYS = {
@@ -72,7 +72,7 @@ SAYS = {
     "reason_b_first": "what the judge said, with b first",
     "problem": "why there is no verdict",
     "judged_by": "with `judge.provider: cascade`, which judge the row went to: "
-    f"{verdict_source.OFFLINE_JUDGE}, {verdict_source.LANGUAGE_MODEL}; with another provider, there is no such column",
+    f"{signature.OFFLINE_JUDGE}, {signature.LANGUAGE_MODEL}; with another provider, there is no such column",
     "metric": "the score's column",
     "slice": "the slice column; null: all rows",
     "slice_value": "its value",
@@ -126,9 +126,7 @@ def tables() -> str:
         "load_rejected": REJECTED,
         "normalize": normalized.SCHEMA,
         "embed": embed.SCHEMA,
-        "judge": rows.schema_of(map(default_metric, names("judge"))).append(
-            pa.field(verdict_source.JUDGED_BY, pa.string())
-        ),
+        "judge": rows.schema_of(map(default_metric, names("judge"))).append(pa.field(signature.JUDGED_BY, pa.string())),
         "preference": preference.SCHEMA,
         "aggregate": aggregate.SCHEMA,
     }

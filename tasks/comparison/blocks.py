@@ -16,7 +16,7 @@ from tasks.comparison.pairing import Blocks, Pairing, Positions, distinct, pair
 from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_rows, relabelled
 from tasks.comparison.stored_blocks import StoredBlocks
 from tasks.pipeline.tables import Parts
-from tasks.scores.column_facts import SPLIT_IDS
+from tasks.scores.column_facts import SPLIT_IDS, STALE
 from tasks.scores.columns import (
     QUESTION,
     Candidate,
@@ -29,7 +29,6 @@ from tasks.scores.columns import (
     lone_clusters,
     require_same_parts,
 )
-from tasks.scores.label_status import STALE
 
 # Least rows of a block, but for the last: smaller ones take longer to store and map than to compare.
 BLOCK_ROWS = 250_000

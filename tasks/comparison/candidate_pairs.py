@@ -33,7 +33,7 @@ from tasks.wording.comparison_document import (
 from tasks.wording.refusals import Refusal, Why, missing, only_there, refusal
 from tasks.wording.verdicts import ROLES, Role, Verdict
 
-# Candidate and measure → variance of a row's score by the judge alone, see `tasks.scores.self_agreement`.
+# Candidate and measure → variance of a row's score by the judge alone, see `tasks.scores.rater_agreement`.
 Noise: TypeAlias = Mapping[tuple[str, str], float]
 NO_NOISE: Noise = {}
 

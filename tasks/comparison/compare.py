@@ -21,10 +21,9 @@ from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import Mask
 from tasks.scores.estimates import rounded
 from tasks.scores.metrics_report import METRICS, numbers, reading
-from tasks.scores.mix import Mix
 from tasks.scores.primary import Primary
 from tasks.scores.tables import pairs_of, score_table
-from tasks.scores.weighting import weighting_entry, weighting_of
+from tasks.scores.weighting import Mix, weighting_entry, weighting_of
 from tasks.versions.version import Version
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, VersionEntry
 from tasks.wording.several_document import Against, SeveralVersions, VersionComparison, of_ends

@@ -21,10 +21,9 @@ from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask
 from tasks.scores.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
-from tasks.scores.mix import Mix
 from tasks.scores.primary import VERDICT, column
 from tasks.scores.repeated_answers import parsed
-from tasks.scores.weighting import Weighting
+from tasks.scores.weighting import Mix, Weighting
 from tasks.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from tasks.wording.verdicts import Verdict
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tasks.comparison.compared import Compared
-from tasks.scores.mix import Mix, missing_values, without_share
-from tasks.scores.row_weights import CORPUS, NOTHING
 from tasks.scores.sums import summed
-from tasks.scores.weighting import Weighting
+from tasks.scores.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
 from tasks.statistics.weighted import WeightedSums
 
 if TYPE_CHECKING:  # importing scipy takes half a second

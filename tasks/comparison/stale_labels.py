@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
+from tasks.scores.column_facts import CONFIRMED
 from tasks.scores.columns import Mask, hashed
-from tasks.scores.label_status import CONFIRMED
 
 
 class LabelledAnswers(NamedTuple):

@@ -16,7 +16,7 @@ from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
 from tasks.scores.metrics_report import METRICS, fitted_thresholds, reading
 from tasks.scores.repeated_answers import parsed
-from tasks.scores.row_weights import weight_exponent
+from tasks.scores.weighting import weight_exponent
 from tasks.versions.version import Version
 
 # Tables of the pipeline that hold scores, beside data/load; a stage that a user adds writes another.

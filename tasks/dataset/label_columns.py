@@ -15,7 +15,7 @@ from tasks.dataset.settings import Dataset, LabelFile, LabelMapping
 from tasks.dataset.text_forms import bare_text, same_text
 from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
-from tasks.scores.label_status import CONFIRMED, PROBABILITY, STALE
+from tasks.scores.column_facts import CONFIRMED, PROBABILITY, STALE
 
 Ratings: TypeAlias = list[bool | None]
 LABEL_FILE = "dataset.label_file.label"

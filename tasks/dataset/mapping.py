@@ -28,8 +28,7 @@ from tasks.dataset.sources import DECODER
 from tasks.dataset.texts import UnusableValueError, finite, texts
 from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
-from tasks.scores.column_facts import WEIGHT
-from tasks.scores.label_status import PROBABILITY
+from tasks.scores.column_facts import PROBABILITY, WEIGHT
 
 # In a log: the column that says why a sample has no answer, and the detail of a score that a sample does not have.
 ERROR, NOT_ASKED = "error", '{"unmeasured": "not applicable"}'

@@ -24,8 +24,7 @@ from tasks.dataset.settings import Dataset, Params
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.tables import describe
 from tasks.pipeline.workers import Crew
-from tasks.scores.column_facts import WEIGHT
-from tasks.scores.label_status import PROBABILITY
+from tasks.scores.column_facts import PROBABILITY, WEIGHT
 
 REJECTED = pa.schema(
     {"file": pa.string(), "line": pa.int64(), "id": pa.string(), "candidate": pa.string(), "reason": pa.string()}

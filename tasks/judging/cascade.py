@@ -20,9 +20,9 @@ from tasks.models import offline
 from tasks.pipeline.tables import Parts, about
 from tasks.pipeline.workers import Crew
 from tasks.scores.column_facts import stated
-from tasks.scores.repeated_verdicts import verdicts_column
+from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 from tasks.scores.tables import nullable
-from tasks.scores.verdict_source import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
+from tasks.scores.verdict_columns import verdicts_column
 
 LABEL = "label"
 

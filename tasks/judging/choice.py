@@ -36,8 +36,8 @@ from tasks.pipeline.dvc_yaml import LEDGER
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.progress import Progress, quiet
 from tasks.pipeline.run import Price, RunJudge
+from tasks.scores.column_facts import PROBABILITY
 from tasks.scores.estimates import ONE_CLUSTER, is_one_cluster
-from tasks.scores.label_status import PROBABILITY
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import Estimate, PairedDifference

@@ -14,7 +14,7 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import Floats
 from tasks.metrics.judged import JudgeMetric
 from tasks.models import offline
-from tasks.scores.panel_votes import JURORS, VOTES, Votes
+from tasks.scores.verdict_columns import JURORS, VOTES, Votes
 
 
 def votes_of(metric: JudgeMetric) -> Votes:

@@ -27,9 +27,8 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, Floats
 from tasks.metrics.judged import DETAILS, JudgeMetric
 from tasks.models import offline
-from tasks.scores.panel_votes import votes_column
-from tasks.scores.repeated_verdicts import verdicts_column
 from tasks.scores.tables import nullable
+from tasks.scores.verdict_columns import verdicts_column, votes_column
 
 KEYS = pa.schema([("id", pa.string()), ("candidate", pa.string())])
 STATUS = pa.schema(

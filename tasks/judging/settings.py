@@ -15,8 +15,7 @@ from tasks.metrics.prompted import prompted
 from tasks.models.api_key import ApiKey
 from tasks.models.servers import address, server_class
 from tasks.pipeline.settings import Positive, Section, ServerName, ServerUrl, Share
-from tasks.scores.panel_votes import votes_column
-from tasks.scores.repeated_verdicts import verdicts_column
+from tasks.scores.verdict_columns import verdicts_column, votes_column
 
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 

@@ -20,7 +20,7 @@ from tasks.pipeline import params
 from tasks.pipeline.tables import Parts
 from tasks.reporting.settings import Report
 from tasks.scores.columns import Mask, hashed
-from tasks.scores.mix import Mixing
+from tasks.scores.weighting import Mixing
 
 if TYPE_CHECKING:
     from rich.console import Console

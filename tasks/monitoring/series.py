@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from tasks.reporting.trends import BY_HAND, Alarm, MeasureChange, PastRun, Series, Trend, TrendPoint
-from tasks.scores import leading
+from tasks.scores import metrics_report
 from tasks.scores.signature import ABSENT, FieldChange, changes
 
 # Runs of a series that are drawn: half a year of daily runs.
@@ -207,7 +207,7 @@ def _point(measure: str, row: Row, onsets: AbstractSet[Onset], *, share: bool) -
 
 def _ranked(trends: Sequence[Trend]) -> list[Trend]:
     """Order trends: the leading measure, new alarms, floors, earlier alarms, others; mark those with a large plot."""
-    lead = min(trends, key=lambda trend: (not trend.share, leading.rank(trend.measure)), default=None)
+    lead = min(trends, key=lambda trend: (not trend.share, metrics_report.metric_rank(trend.measure)), default=None)
     newest = max((point.run.started for trend in trends for point in trend.points), default=None)
 
     def rank(trend: Trend) -> int:

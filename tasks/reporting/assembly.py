@@ -21,8 +21,7 @@ from tasks.reporting.score_tables import MetricScores, family_title, metrics, sl
 from tasks.reporting.settings import Report
 from tasks.reporting.survey import field_table
 from tasks.reporting.trends import Series
-from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport
-from tasks.scores.order import primary_first
+from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, primary_first
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
 from tasks.wording.conclusion import conclude
 from tasks.wording.evidence import trust, worst_slices

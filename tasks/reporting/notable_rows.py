@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from tasks.console.format import abridged_apart, number, visible
 from tasks.metrics.base import Floats
 from tasks.scores.columns import Mask, ScoreColumn
-from tasks.scores.failure_kinds import KINDS
-from tasks.scores.failures import Kinds
+from tasks.scores.failures import KINDS, Kinds
 
 # Candidates that are compared row by row with the best one.
 MOST_OTHERS = 3

@@ -28,7 +28,7 @@ from tasks.reporting.histograms import histogram
 from tasks.reporting.score_tables import by_metric, passing
 from tasks.reporting.trend_charts import trend_charts
 from tasks.reporting.word_diff import word_diff
-from tasks.scores.failure_kinds import KINDS
+from tasks.scores.failures import KINDS
 from tasks.scores.targets import TargetVerdict
 from tasks.wording import comparison_lines, notes, several_lines
 from tasks.wording.evidence import by_column

@@ -9,7 +9,7 @@ from tasks.pipeline.files import to_json
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import WEIGHT
-from tasks.scores.verdict_source import JUDGED_BY
+from tasks.scores.signature import JUDGED_BY
 
 # Suffixes of the columns that explain a score.
 SUFFIXES = ("_details", "_reason")

@@ -122,3 +122,9 @@ def stated(table_facts: Mapping[str, Any]) -> dict[str, ColumnFacts]:
 def statement(columns: Mapping[str, ColumnFacts]) -> dict[str, Any]:
     """The part of a table's metadata that `stated` reads. columns: column → its facts."""
     return {COLUMNS: {name: facts.to_json() for name, facts in columns.items()}}
+
+
+# Column `label_status`. Null: there is no label, or the label file does not say which answer was labelled.
+CONFIRMED, STALE = "confirmed", "stale"
+# Column of each row's probability to be chosen for labelling, with dataset.labels: designed; null: it was not chosen.
+PROBABILITY = "label_probability"

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from tasks.errors import DataError
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.pipeline.tables import Parts, about
-from tasks.scores.column_facts import COLUMNS, WEIGHT, ColumnFacts, stated
-from tasks.scores.label_status import PROBABILITY
-from tasks.scores.verdict_source import JUDGED_BY, OFFLINE_JUDGE
+from tasks.scores.column_facts import COLUMNS, PROBABILITY, WEIGHT, ColumnFacts, stated
+from tasks.scores.signature import JUDGED_BY, OFFLINE_JUDGE
 
 Mask = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
@@ -308,7 +307,7 @@ def score_columns(
     if COLUMNS not in known and set(schema.names) - {*KEYS}:
         raise DataError(
             f"{table.folder}: it does not say which of its columns are scores, and their bounds; write it with "
-            "tasks.scores.own.own_scores"
+            "tasks.scores.tables.own_scores"
         )
     read = _reader(table, part)
     columns = {name: facts_of[name] for name in schema.names if name in facts_of and (named is None or name in named)}

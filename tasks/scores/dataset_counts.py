@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.pipeline.tables import Parts
-from tasks.scores.column_facts import SPLIT_IDS
+from tasks.scores.column_facts import SPLIT_IDS, STALE
 from tasks.scores.columns import QUESTION, hashed
-from tasks.scores.label_status import STALE
 from tasks.scores.metrics_report import DatasetCounts
 
 # What data/load says of its files, where it is not empty.

@@ -13,8 +13,8 @@ from tasks.scores.column_facts import VALUE
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
 from tasks.scores.primary import VERDICT, Primary, column, primary
+from tasks.scores.signature import OFFLINE, VerdictSource
 from tasks.scores.sums import CandidateSums, System
-from tasks.scores.verdict_source import OFFLINE, VerdictSource
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import BiasModel

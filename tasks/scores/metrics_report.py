@@ -1,12 +1,18 @@
-"""reports/metrics.json: its sections as types, and its reader; the stage aggregate writes it."""
+"""reports/metrics.json: its sections as types, its order, and its reader; the stage aggregate writes it.
+
+Candidates: by the primary measure, the best first, those without a number last. Measures: the primary one first, the
+others as params.yaml has them: human labels and imported scores, words, meaning, judge.
+"""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from tasks.errors import DataError
+from tasks.metrics.catalogue import names
 from tasks.pipeline import contents
 
 # Name beside those of the score → field of a pass rate.
@@ -641,3 +647,37 @@ def numbers(entry: Mapping[str, Any]) -> dict[str, Any]:
 def fitted_thresholds(thresholds: Mapping[str, ThresholdEntry]) -> dict[str, float]:
     """Column → fitted threshold, of the columns whose params ask for it."""
     return {name: row["learnt"] for name, row in thresholds.items() if row["used"] and row["learnt"] is not None}
+
+
+def best_first(rates: Mapping[str, Limited], *, higher_is_better: bool = True) -> list[str]:
+    """The candidates by their rates, the best first; equal ones by name.
+
+    >>> best_first({"a": {"value": 0.5, "low": None, "high": None}, "b": {"value": 0.7, "low": None, "high": None}})
+    ['b', 'a']
+    """
+
+    def place(name: str) -> tuple[bool, float, str]:
+        value = rates[name]["value"]
+        return value is None, 0.0 if value is None else -value if higher_is_better else value, name
+
+    return sorted(rates, key=place)
+
+
+def primary_first(measures: Iterable[str], primary: str) -> list[str]:
+    """The measures with the primary one first; its score stands beside its pass rate.
+
+    >>> primary_first(["bleu", "f1", "meteor"], "f1.value")
+    ['f1', 'bleu', 'meteor']
+    """
+    name = primary.partition(".")[0]
+    return sorted(measures, key=lambda measure: measure.partition(".")[0] != name)
+
+
+@cache
+def metric_rank(metric: str) -> int:
+    """Sort key of a metric: human labels first, then the judge, semantic metrics, and all others with one rank.
+
+    Sorting by it is stable, so that the other metrics keep their order.
+    """
+    order = ["label", *names("judge"), *names("semantic")]
+    return order.index(metric) if metric in order else len(order)

@@ -13,7 +13,7 @@ from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.estimates import is_one_cluster, silenced
 from tasks.scores.human_labels import FEWEST, LABEL, interval
 from tasks.scores.metrics_report import Interval, JurorEntry, PanelEntry, PanelMetricEntry
-from tasks.scores.panel_votes import JURORS, Votes, stated_votes, vote_table, votes_column
+from tasks.scores.verdict_columns import JURORS, Votes, stated_votes, vote_table, votes_column
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from tasks.statistics import Estimate

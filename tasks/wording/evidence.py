@@ -28,7 +28,7 @@ from tasks.scores.metrics_report import (
     WorstSlice,
 )
 from tasks.scores.primary import VERDICT
-from tasks.scores.verdict_source import OFFLINE, VerdictSource
+from tasks.scores.signature import OFFLINE, VerdictSource
 from tasks.wording.conclusion import NAMED, best_first, is_rate, short_names
 from tasks.wording.release import source
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from tasks.console.format import about, count, counted, level, listed, number, points
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import VERDICT, Primary, Reason
-from tasks.scores.verdict_source import VerdictSource
+from tasks.scores.signature import VerdictSource
 from tasks.wording.comparison_document import (
     JUDGE_ERRORS,
     MaximumEntry,

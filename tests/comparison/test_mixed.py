@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
-from tasks.scores.mix import Mix, Mixing
+from tasks.scores.weighting import Mix, Mixing
 from tasks.wording.comparison_document import ComparisonDocument
 from tasks.wording.notes import notes
 from tasks.wording.verdicts import Decision

@@ -23,7 +23,7 @@ from tasks.pipeline.run import Price
 from tasks.pipeline.tables import about
 from tasks.runner import run
 from tasks.scores.metrics_report import METRICS
-from tasks.scores.verdict_source import VerdictSource
+from tasks.scores.signature import VerdictSource
 from tests.judge_server import KNOWN, Answer, JudgeServer, completion, problem, question, serving, verdict
 from tests.small_project import edit, write
 from tests.test_judge import HOW, broken, column, judged, params, rows

@@ -12,7 +12,7 @@ from tasks.monitoring import decision, labelled_answers, store
 from tasks.monitoring.baseline import BaselineLook
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.yaml import dump_yaml, load_yaml
-from tasks.scores.own import own_scores
+from tasks.scores.tables import own_scores
 from tasks.wording.alarms import losses
 from tests.comparison import repository
 from tests.comparison.repository import copy, git, make

@@ -9,8 +9,7 @@ from tasks.reporting.survey import worst_of, worst_scores
 from tasks.reporting.worst_ids import by_hash, by_name, in_turns, ordered
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import ScoreColumn
-from tasks.scores.failure_kinds import ANOTHER_ANSWER, OVER_LONG, WRONG_NUMBER
-from tasks.scores.failures import NOT_WRONG
+from tasks.scores.failures import ANOTHER_ANSWER, NOT_WRONG, OVER_LONG, WRONG_NUMBER
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
 NAN = float("nan")

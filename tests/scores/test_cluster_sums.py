@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.scores.cluster_sums import cluster_sums
+from tasks.scores.sums import cluster_sums
 
 BOUNDS = (-2.0, 3.0)
 

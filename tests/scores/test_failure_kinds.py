@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.scores.failure_kinds import KINDS, NAMES, Row, failure_kind
+from tasks.scores.failures import KINDS, NAMES, Row, failure_kind
 from tests.hostile_texts import TEXTS
 
 HOSTILE = st.none() | st.text() | st.sampled_from(TEXTS)

@@ -17,9 +17,9 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.primary import Primary
+from tasks.scores.signature import VerdictSource
 from tasks.scores.sums import CandidateSums, candidate_sums
 from tasks.scores.targets import decided
-from tasks.scores.verdict_source import VerdictSource
 from tasks.statistics import mean_interval
 from tests.small_project import ROOT
 

@@ -10,7 +10,7 @@ from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.panel_estimates import Panel, entry, over_jurors, with_jurors
-from tasks.scores.panel_votes import JURORS, VOTES, Votes
+from tasks.scores.verdict_columns import JURORS, VOTES, Votes
 from tasks.statistics import Method
 
 RIGHT = Votes({"meaning_match": None}, is_majority=True, is_correctness=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.scores import human_labels, raters
+from tasks.scores import human_labels, rater_agreement
 from tasks.scores.columns import NOT_RATED, ratings_of
 from tests.scores.test_human_labels import BINARY, LABEL, NAN, candidate, column
 
@@ -26,7 +26,7 @@ def rated(*ratings, groups=None, verdicts=VERDICTS):
 
 
 def test_two_people_and_a_metric_are_compared_with_one_person():
-    found = raters.entry(rated(FIRST, SECOND), 0.95)
+    found = rater_agreement.raters_entry(rated(FIRST, SECOND), 0.95)
 
     assert (found["n"], found["n_rated"], found["adjudicators"]) == (10, 10, [])
     assert found["pair"]["value"] == 0.8
@@ -40,7 +40,7 @@ def test_two_people_and_a_metric_are_compared_with_one_person():
 
 
 def test_who_is_asked_only_where_others_differ_says_nothing_of_agreement():
-    with_third, without = (raters.entry(rated(FIRST, SECOND, *more), 0.95) for more in ([THIRD], []))
+    with_third, without = (rater_agreement.raters_entry(rated(FIRST, SECOND, *more), 0.95) for more in ([THIRD], []))
 
     assert with_third["adjudicators"] == [3]
     assert {**with_third, "adjudicators": []} == without
@@ -49,17 +49,17 @@ def test_who_is_asked_only_where_others_differ_says_nothing_of_agreement():
 def test_raters_of_a_random_part_all_count():
     third = [1, NOT_RATED] * 5
 
-    assert raters.entry(rated(FIRST, SECOND, third), 0.95)["adjudicators"] == []
+    assert rater_agreement.raters_entry(rated(FIRST, SECOND, third), 0.95)["adjudicators"] == []
 
 
 def test_rows_with_one_rating_count_for_the_mean_label_alone():
     wide = rated([*FIRST], [*SECOND[:9], NOT_RATED], [NOT_RATED] * 10)
 
-    assert raters.entry(wide, 0.95) is None  # nine pairs are too few
+    assert rater_agreement.raters_entry(wide, 0.95) is None  # nine pairs are too few
 
     label = column("label", [1.0] * 12, LABEL)
     ratings = np.array([[1, 1]] * 10 + [[0, NOT_RATED], [NOT_RATED, NOT_RATED]], np.int8)
-    found = raters.entry(replace(candidate(label), ratings=ratings), 0.95)
+    found = rater_agreement.raters_entry(replace(candidate(label), ratings=ratings), 0.95)
 
     assert (found["n"], found["n_rated"]) == (10, 11)
     assert found["mean_label"]["value"] == pytest.approx(10 / 11)
@@ -67,19 +67,19 @@ def test_rows_with_one_rating_count_for_the_mean_label_alone():
 
 
 def test_unmeasured_verdicts_are_left_out_and_few_say_nothing():
-    assert raters.entry(rated(FIRST, SECOND, verdicts=[*VERDICTS[:9], NAN]), 0.95)["metrics"] == {}
+    assert rater_agreement.raters_entry(rated(FIRST, SECOND, verdicts=[*VERDICTS[:9], NAN]), 0.95)["metrics"] == {}
 
 
 def test_groups_widen_the_intervals_and_one_group_says_nothing():
-    alone = raters.entry(rated(FIRST, SECOND), 0.95)["pair"]
-    grouped = raters.entry(rated(FIRST, SECOND, groups=[0, 1, 2, 3, 4, 5, 6, 7, 8, 8]), 0.95)["pair"]
+    alone = rater_agreement.raters_entry(rated(FIRST, SECOND), 0.95)["pair"]
+    grouped = rater_agreement.raters_entry(rated(FIRST, SECOND, groups=[0, 1, 2, 3, 4, 5, 6, 7, 8, 8]), 0.95)["pair"]
 
     assert grouped["low"] < alone["low"]
-    assert raters.entry(rated(FIRST, SECOND, groups=[0] * 10), 0.95) is None
+    assert rater_agreement.raters_entry(rated(FIRST, SECOND, groups=[0] * 10), 0.95) is None
 
 
 def test_without_ratings_there_is_nothing():
-    assert raters.entry(candidate(column("label", FIRST, LABEL)), 0.95) is None
+    assert rater_agreement.raters_entry(candidate(column("label", FIRST, LABEL)), 0.95) is None
 
 
 def test_rows_on_which_raters_differ_count_although_they_have_no_label():
@@ -114,7 +114,7 @@ def test_any_ratings_have_an_entry_or_none(rows):
     n = len(rows)
     one = candidate(column("label", [NAN] * n, LABEL), column("exact_match", [1, 0] * n, BINARY).rows(np.arange(n)))
 
-    found = raters.entry(replace(one, ratings=np.array(rows, np.int8)), 0.95)
+    found = rater_agreement.raters_entry(replace(one, ratings=np.array(rows, np.int8)), 0.95)
 
     if found:
         assert 0 <= found["pair"]["low"] <= found["pair"]["value"] <= found["pair"]["high"] <= 1

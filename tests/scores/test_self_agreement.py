@@ -13,12 +13,12 @@ from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.gate import Gate
 from tasks.judging.settings import default_metric
 from tasks.pipeline.tables import Parts, describe, write_part
-from tasks.scores import repeated_verdicts, self_agreement
+from tasks.scores import rater_agreement, verdict_columns
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of
 from tasks.wording import evidence
 
-SCALE = repeated_verdicts.facts("politeness", "politeness", (1.0, 5.0), 1, has_rate=True, is_binary=False)
+SCALE = verdict_columns.facts("politeness", "politeness", (1.0, 5.0), 1, has_rate=True, is_binary=False)
 
 
 def table(folder: Path, parts: list[dict[str, list[Any]]], facts: dict[str, Any]) -> Parts:
@@ -46,9 +46,9 @@ def judged(tmp_path: Path, verdicts: list[list[float] | None], groups: list[str 
         for columns, s in zip(rows, slices, strict=True)
         for name in ["politeness"]
     ]
-    given = table(tmp_path / "judge", judge, {repeated_verdicts.REPEATED: SCALE})
-    found = self_agreement.entries(table(tmp_path / "load", load, {}), given, 0.95, grouped=any(groups))
-    return found, self_agreement.noise(found, given)
+    given = table(tmp_path / "judge", judge, {verdict_columns.REPEATED: SCALE})
+    found = rater_agreement.self_agreement_entries(table(tmp_path / "load", load, {}), given, 0.95, grouped=any(groups))
+    return found, rater_agreement.noise(found, given)
 
 
 def test_rows_with_two_verdicts_are_told_by_candidate(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_noise_beyond_all_variance_promises_no_number_of_rows(tmp_path: Path) ->
 def test_noise_is_that_of_measures_that_are_the_mean_verdict(
     is_binary: bool, draws: int, has_rate: bool, measures: list[str]
 ) -> None:
-    stated = repeated_verdicts.facts("m", "m", (0.0, 1.0), draws, has_rate=has_rate, is_binary=is_binary)
+    stated = verdict_columns.facts("m", "m", (0.0, 1.0), draws, has_rate=has_rate, is_binary=is_binary)
 
     assert stated["m"]["measures"] == measures
 
@@ -126,10 +126,10 @@ def answers(n: int, right: dict[str, list[bool]]) -> dict[str, pa.Table]:
     }
     metric = default_metric("meaning_match")
     facts = facts_of(metric, {"provider": "openai"})
-    repeated = repeated_verdicts.facts("meaning_match", "meaning_match", (0.0, 1.0), 1, has_rate=True, is_binary=True)
+    repeated = verdict_columns.facts("meaning_match", "meaning_match", (0.0, 1.0), 1, has_rate=True, is_binary=True)
     return {
         "load": describe(pa.table(load), statement({})),
-        "judge": describe(pa.table(judge), statement(facts) | {repeated_verdicts.REPEATED: repeated}),
+        "judge": describe(pa.table(judge), statement(facts) | {verdict_columns.REPEATED: repeated}),
     }
 
 

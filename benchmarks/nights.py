@@ -15,7 +15,7 @@ from tasks.comparison import candidate_pairs
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.metrics.base import Floats
-from tasks.monitoring import baseline, floors, records, store
+from tasks.monitoring import decision, floors, store
 from tasks.monitoring.store import Contents
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
@@ -45,7 +45,7 @@ LATE = (30, {14: 0.55, 30: 0.99})
 """Good nights at 0.87 before a drop to 0.80, and how often it is to be told within how many nights."""
 ONE: Mapping[str, float] = {"accuracy": FLOOR}
 TWO: Mapping[str, float] = {"accuracy": FLOOR, "f1": FLOOR}
-Seeing = Callable[[pa.Table, str, str, str, float], baseline.BaselineLook]
+Seeing = Callable[[pa.Table, str, str, str, float], decision.BaselineLook]
 
 
 class Told(NamedTuple):
@@ -95,7 +95,7 @@ def dropped(teams: int) -> Iterator[Told]:
             yield Told(what, hits, teams, "at least", target if limits is ONE else None)
 
 
-def same_rows(team: int, nights: int, seeing: Seeing = baseline.next_look) -> float:
+def same_rows(team: int, nights: int, seeing: Seeing = decision.next_look) -> float:
     """The first night on which the gate fails although answers are as good as the baseline's; infinite if none."""
     rng = generator("nights", "same rows", team)
     rates = rng.beta(8.0, 2.0, (len(CANDIDATES), ROWS))
@@ -105,7 +105,7 @@ def same_rows(team: int, nights: int, seeing: Seeing = baseline.next_look) -> fl
         pairs = [[pair(old, new)] for old, new in zip(baseline, _answers(rng, rates), strict=True)]
         if GATE.fails(candidate_pairs.compare(pairs, look.gate(GATE), PRIMARY).verdicts):
             return night
-        past = _appended(past, records.compared([_row(night, CANDIDATES[0])], [], "v1", COMMIT, look))
+        past = _appended(past, decision.compared([_row(night, CANDIDATES[0])], [], "v1", COMMIT, look))
     return inf
 
 
@@ -128,7 +128,7 @@ def fresh_rows(team: int, rates: Sequence[float], limits: Mapping[str, float]) -
             return night
         seen = np.union1d(seen, bets.contents)
         made = [_row(night, candidate, metric) for candidate in CANDIDATES for metric in limits]
-        past = _appended(past, records.with_floors(made, bets))
+        past = _appended(past, decision.with_floors(made, bets))
     return inf
 
 

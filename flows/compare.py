@@ -32,8 +32,7 @@ from tasks.reporting.content import ComparedVersions
 from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, versions
 from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import ComparisonDocument
-from tasks.wording.several_document import Against, SeveralVersions, from_first_to_last
+from tasks.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last
 
 HEAD = "HEAD"
 STDOUT = Path("-")

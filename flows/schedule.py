@@ -36,7 +36,7 @@ from flows.system.server import SERVE_AGAIN, Server, end_at_once, prefect_server
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
 from tasks.errors import GoldmeterError, ParamsError
-from tasks.monitoring.baseline import check_baseline
+from tasks.monitoring.decision import check_baseline
 from tasks.pipeline import git, params
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule

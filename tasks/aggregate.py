@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, field_validator
 
 from tasks.comparison.gate import Gate
-from tasks.comparison.named import check_measures
+from tasks.comparison.measures import check_measures
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.files import to_json
 from tasks.pipeline.progress import Progress, quiet

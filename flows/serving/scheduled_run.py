@@ -18,8 +18,7 @@ from tasks.console.arguments import Parser
 from tasks.console.terminal import USER_ERROR, print_error, say
 from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.monitoring import decision
-from tasks.monitoring.baseline import check_baseline
-from tasks.monitoring.decision import RunDecision
+from tasks.monitoring.decision import RunDecision, check_baseline
 from tasks.pipeline import git, params
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.files import replacing

@@ -1,11 +1,12 @@
 """Paired rows in blocks: of two versions, consecutive parts with the same ids, then all others; of a run, its parts."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from itertools import combinations
+from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, MADV_DONTNEED, mmap
 from operator import or_
 from pathlib import Path
-from typing import NamedTuple, overload
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +14,9 @@ from numpy.typing import NDArray
 
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Blocks, Pairing, Positions, distinct, pair
-from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_rows, relabelled
-from tasks.comparison.stored_blocks import StoredBlocks
+from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
-from tasks.scores.column_facts import SPLIT_IDS, STALE
+from tasks.scores.column_facts import CONFIRMED, SPLIT_IDS, STALE
 from tasks.scores.columns import (
     QUESTION,
     Candidate,
@@ -29,6 +29,173 @@ from tasks.scores.columns import (
     lone_clusters,
     require_same_parts,
 )
+
+Block = TypeVar("Block")
+# Arrays begin at multiples of so many bytes.
+ALIGNED = 64
+
+
+class _Place(NamedTuple):
+    """Where an array stands in the file."""
+
+    offset: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+class StoredBlocks(Sequence[Block], Generic[Block]):
+    """Blocks of one type, whose arrays are in one file.
+
+    A block is a dataclass or a named tuple of arrays, of lists and mappings of arrays, and of such values again; all
+    else stays in memory. Arrays can't be written to. A pickled sequence maps the same file.
+
+    Args:
+        path: The file, which is created, with its folder.
+        blocks: What is stored, one block after the other.
+    """
+
+    def __init__(self, path: Path, blocks: Iterable[Block]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        starts, places = [], []
+        with path.open("wb") as file:
+            for block in blocks:
+                starts.append(_pad(file, ALLOCATIONGRANULARITY))
+                places.append(_stored(block, file))
+            starts.append(_pad(file, ALLOCATIONGRANULARITY))
+            file.write(b"\0")  # nothing maps an empty file
+        self.__setstate__((path, starts, places))
+
+    def __getstate__(self) -> tuple[Path, list[int], list[Any]]:
+        return self._path, self._starts, self._places
+
+    def __setstate__(self, state: tuple[Path, list[int], list[Any]]) -> None:
+        self._path, self._starts, self._places = state
+        with self._path.open("rb") as file:
+            self._content = mmap(file.fileno(), 0, access=ACCESS_READ)
+        self._blocks: list[Block] = [_each(places, self._array, _Place) for places in self._places]
+        self._last = 0
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    @overload
+    def __getitem__(self, number: int) -> Block: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Block]: ...
+    def __getitem__(self, number: int | slice) -> Block | Sequence[Block]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        number = range(len(self))[number]
+        start, end = self._starts[self._last : self._last + 2]
+        if number != self._last and start < end:
+            self._content.madvise(MADV_DONTNEED, start, end - start)  # read again from the file when they are used
+        self._last = number
+        return self._blocks[number]
+
+    def _array(self, place: _Place) -> NDArray[Any]:
+        return np.ndarray(place.shape, place.dtype, self._content, place.offset)
+
+
+def _stored(block: Any, file: BinaryIO) -> Any:
+    """Write the arrays of a block; the block with their places instead."""
+
+    def written(array: Any) -> _Place:
+        place = _Place(_pad(file, ALIGNED), array.dtype, array.shape)
+        file.write(np.ascontiguousarray(array).data)
+        return place
+
+    return _each(block, written, np.ndarray)
+
+
+def _pad(file: BinaryIO, multiple: int) -> int:
+    """Write zeros up to a multiple of so many bytes; where the file ends then."""
+    file.write(b"\0" * (-file.tell() % multiple))
+    return file.tell()
+
+
+def _each(value: Any, change: Callable[[Any], Any], kind: type) -> Any:
+    """The value with each object of a kind in it changed."""
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_each(each, change, kind) for each in value))
+    if isinstance(value, list):
+        return [_each(each, change, kind) for each in value]
+    if isinstance(value, dict):
+        return {name: _each(each, change, kind) for name, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        inside = {one.name: getattr(value, one.name) for one in fields(value)}
+        changed = {
+            name: _each(each, change, kind)
+            for name, each in inside.items()
+            if isinstance(each, (np.ndarray, tuple, list, dict)) or is_dataclass(each)
+        }
+        return replace(value, **changed) if changed else value
+    return value
+
+
+class LabelledAnswers(NamedTuple):
+    """The labels of some rows; n rows.
+
+    response: hash of the answer. label: NaN without one. confirmed: the label file states that the label is of this
+    answer. Every array has shape (n,).
+    """
+
+    response: NDArray[np.uint64]
+    label: Floats
+    confirmed: Mask
+
+    def rows(self, chosen: NDArray[np.intp]) -> "LabelledAnswers":
+        """Some of the rows, by their numbers."""
+        return LabelledAnswers(self.response[chosen], self.label[chosen], self.confirmed[chosen])
+
+
+def of_load(load: Parts) -> LabelledAnswers:
+    """The labels of data/load, rows in the table's order; a table from before `label_status` confirms none."""
+    names = [name for name in ("label", "label_status", "response") if name in load.schema.names]
+    parts = [of_rows(part) for part in load.read(names)]
+    return LabelledAnswers(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def of_rows(rows: pa.Table) -> LabelledAnswers:
+    """The labels of some rows of data/load, as of `of_load`."""
+    label = rows["label"].cast("float64").to_numpy(zero_copy_only=False)
+    confirmed = np.zeros(len(label), np.bool_)
+    if "label_status" in rows.column_names:
+        confirmed |= rows["label_status"].to_numpy(zero_copy_only=False) == CONFIRMED
+    return LabelledAnswers(hashed(rows["response"].fill_null("\0")), label, confirmed)
+
+
+def left_in_place(
+    earlier: LabelledAnswers, later: LabelledAnswers, candidate: NDArray[np.uint64] | None = None
+) -> Mask:
+    """Return the rows whose answer changed while its label was left as it was; shape (n,).
+
+    A label that did not change may still be new: most answers keep their verdict. So the labels of all changed answers
+    of a candidate are looked at together: if not one of them differs, they were left in place; if one does, people
+    labelled the new answers. Labels that the label file confirms are never left in place.
+
+    Args:
+        earlier: The rows as they were labelled.
+        later: The same rows, in the same order.
+        candidate: Hash of each row's candidate, shape (n,); None: all rows are of one.
+    """
+    both = _both_labelled(earlier, later)
+    differs = both & (earlier.label != later.label)
+    labelled_anew = differs.any() if candidate is None else np.isin(candidate, candidate[differs])
+    return np.asarray(both & ~labelled_anew, np.bool_)
+
+
+def relabelled(earlier: LabelledAnswers, later: LabelledAnswers) -> bool:
+    """Whether any changed answer has another label, so that people labelled the new answers."""
+    return bool((_both_labelled(earlier, later) & (earlier.label != later.label)).any())
+
+
+def _both_labelled(earlier: LabelledAnswers, later: LabelledAnswers) -> Mask:
+    """Which answers changed and are labelled in both, the later label being confirmed by no label file."""
+    labelled = ~np.isnan(earlier.label) & ~np.isnan(later.label) & ~later.confirmed
+    return np.asarray((earlier.response != later.response) & labelled)
+
 
 # Least rows of a block, but for the last: smaller ones take longer to store and map than to compare.
 BLOCK_ROWS = 250_000
@@ -99,7 +266,7 @@ class _Paired(NamedTuple):
         )
 
 
-def pairs_of(
+def paired_blocks(
     base: Side, head: Side, names: Sequence[tuple[str, str]], folder: Path, finish: Callable[[Pairing], Pairing]
 ) -> list[Blocks]:
     """Pair the rows with equal ids of each pair of candidates.

@@ -7,11 +7,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tasks.comparison import differences, row_weights
-from tasks.comparison.compared import Compared
+from tasks.comparison import differences
+from tasks.comparison.compared import Compared, duplicates
 from tasks.comparison.differences import Difference
 from tasks.comparison.gate import Gate, margin, roles_of
-from tasks.comparison.joint_sums import duplicates
 from tasks.comparison.measures import LABEL, measures, without_threshold
 from tasks.comparison.pairing import Blocks, Pairing, Questions
 from tasks.scores.columns import Candidate
@@ -30,8 +29,7 @@ from tasks.wording.comparison_document import (
     RowCounts,
     SliceEntry,
 )
-from tasks.wording.refusals import Refusal, Why, missing, only_there, refusal
-from tasks.wording.verdicts import ROLES, Role, Verdict
+from tasks.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, missing, only_there, refusal
 
 # Candidate and measure → variance of a row's score by the judge alone, see `tasks.scores.rater_agreement`.
 Noise: TypeAlias = Mapping[tuple[str, str], float]
@@ -103,7 +101,7 @@ def compare(
             compared = Compared(of, name)
             if found := _unmeasured(compared, gate):
                 refused.append(Refused(blocks, name, role, replace(found, stale=_stale(compared))))
-            elif weighting and (reason := row_weights.refusal(compared, weighting)):
+            elif weighting and (reason := differences.refusal(compared, weighting)):
                 refused.append(Refused(blocks, name, role, refusal(Why.NOT_WEIGHTED, said=reason)))
             else:
                 chosen[role].append(compared)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.comparison.compared_rows import ComparedRows
+from tasks.comparison.compared import ComparedRows
 from tasks.comparison.pairing import Blocks, Pairing
 from tasks.metrics.base import Floats
 from tasks.scores.column_facts import VALUE

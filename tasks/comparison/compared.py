@@ -1,24 +1,264 @@
-"""One measure of two candidates over all blocks of their pairing: its sums, and passes over its rows."""
+"""One measure of two candidates over all blocks of their pairing: its rows, its sums, and sums of its products."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tasks.comparison.compared_rows import ComparedRows
-from tasks.comparison.measure_sums import MeasureSums, Side, slice_sums
-from tasks.comparison.measures import LABEL, Measure
-from tasks.comparison.pairing import Blocks
+from tasks.comparison.measures import LABEL, Measure, measures
+from tasks.comparison.pairing import Blocks, Pairing, Positions
 from tasks.metrics.base import Floats
 from tasks.scores import estimates
-from tasks.scores.columns import Mask
+from tasks.scores.columns import Mask, lone_clusters
 from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.sums import summed
 from tasks.statistics.clusters import GroupTotals
 from tasks.statistics.corpus import Replicates
-from tasks.statistics.paired import deleted
+from tasks.statistics.correlation import ColumnProducts, column_products
+from tasks.statistics.paired import DifferenceSums, deleted
+from tasks.statistics.weighted import WeightedSums
+
+
+class ComparedRows(NamedTuple):
+    """One measure of two candidates on the shared rows of one block; n of them are measured in both.
+
+    base, head: the measure of each candidate, on all its rows. measured: which of the pairing's shared rows are the n.
+    """
+
+    pairing: Pairing
+    base: Measure
+    head: Measure
+    measured: Mask
+
+    @classmethod
+    def of(cls, pairing: Pairing, name: str) -> "ComparedRows":
+        """The measure of this name, which both candidates have, on the rows where it is measured in both."""
+        base, head = measures(pairing.base)[name], measures(pairing.head)[name]
+        missing = np.isnan(base.values[pairing.base_rows]) | np.isnan(head.values[pairing.head_rows])
+        return cls(pairing, base, head, ~missing)
+
+    @property
+    def differences(self) -> Floats:
+        """HEAD minus BASE, row by row, shape (n,)."""
+        pairing = self.pairing
+        base = self.base.values[pairing.base_rows[self.measured]]
+        return np.asarray(self.head.values[pairing.head_rows[self.measured]] - base)
+
+    @property
+    def clusters(self) -> Positions | None:
+        """The cluster of each of the n rows."""
+        return None if self.pairing.groups is None else self.pairing.groups[self.measured]
+
+    @property
+    def weights(self) -> Floats | None:
+        """How often each of the n rows counts; None without weights."""
+        return None if self.pairing.weights is None else self.pairing.weights[self.measured]
+
+    @property
+    def stats(self) -> tuple[Floats, Floats]:
+        """The statistics of both candidates on the n rows, shape (n, k); k is 0 but for corpus scores."""
+        n, pairing = int(self.measured.sum()), self.pairing
+        sides = (self.base, pairing.base_rows[self.measured]), (self.head, pairing.head_rows[self.measured])
+        base, head = (
+            np.empty((n, 0)) if one.kind != "corpus" or one.column.stats is None else one.column.stats[rows]
+            for one, rows in sides
+        )
+        return base, head
+
+    def where(self, rows: Mask) -> "ComparedRows":
+        """The same measure on some of the pairing's shared rows."""
+        return self._replace(measured=self.measured & rows)
+
+    def failed(self) -> tuple[Mask, Mask]:
+        """Which of the pairing's shared rows were asked for and could not be measured, in BASE and in HEAD."""
+        sides = (self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows)
+        base, head = (np.isnan(measure.values[rows]) & ~measure.column.not_asked[rows] for measure, rows in sides)
+        return base, head
+
+
+# Scores of equal answers may differ by so much between machines.
+ROUNDING = 1e-6
+
+
+class Side(NamedTuple):
+    """The rows of one version.
+
+    measured: measured rows, shared or not. total, stats: sums of their values, and of their statistics.
+    shared_total, shared_stats: the same of the shared rows that are measured in both versions.
+    failed: shared rows that were asked for and could not be measured. lacking: those of them that both were asked for.
+    outside: shared rows measured in both that lie outside of the judge's domain.
+    weighted_total: as shared_total, of weight · value; 0 without weights.
+    """
+
+    measured: int
+    total: float
+    stats: tuple[float, ...]
+    shared_total: float
+    shared_stats: tuple[float, ...]
+    failed: int
+    lacking: int
+    outside: int
+    weighted_total: float = 0.0
+
+    def __add__(self, other: object) -> "Side":
+        """The sums of the rows of both."""
+        return Side(*map(_added, self, other)) if isinstance(other, Side) else NotImplemented
+
+
+class MeasureSums(NamedTuple):
+    """The sums over some rows of two candidates.
+
+    differences: of the shared rows that are measured in both. groups: the same by cluster, or None.
+    failed, differently_failed: shared rows that failed in any version, and in just one of them.
+    not_asked: shared rows that are unmeasured by design in any version. lacking: those that both were asked for, and
+    that are not measured in both. lost, won: sums of the differences of these if they had the worst value for HEAD, and
+    the best; 0 without bounds.
+    unequal: rows measured in both whose values, or statistics, differ. elsewhere: shared rows that the measure was not
+    asked for, on which another score differs. both: rows that pass in both versions.
+    weighted: of differences as shares of the width, where HEAD has weights; else None.
+    """
+
+    base: Side
+    head: Side
+    differences: DifferenceSums
+    groups: GroupTotals | None
+    failed: int
+    differently_failed: int
+    not_asked: int
+    lacking: int
+    lost: float
+    won: float
+    unequal: int
+    elsewhere: int
+    both: int
+    weighted: WeightedSums | None = None
+
+    def __add__(self, other: object) -> "MeasureSums":
+        """The sums of the rows of both."""
+        return MeasureSums(*map(_added, self, other)) if isinstance(other, MeasureSums) else NotImplemented
+
+    @classmethod
+    def of(cls, rows: ComparedRows) -> "MeasureSums":
+        """Add up the rows of one block."""
+        pairing, measured, kind = rows.pairing, rows.measured, rows.head.kind
+        places = pairing.base_rows, pairing.head_rows
+        values = [one.values[some] for one, some in zip((rows.base, rows.head), places, strict=True)]
+        not_asked = [one.column.not_asked[some] for one, some in zip((rows.base, rows.head), places, strict=True)]
+        missing = [np.isnan(some) for some in values]
+        failed = [some & ~other for some, other in zip(missing, not_asked, strict=True)]
+        not_asked_either = not_asked[0] | not_asked[1]
+        lacking = ~not_asked_either & (missing[0] | missing[1])
+        shared = [some[measured] for some in values]
+        differences, stats, weights = shared[1] - shared[0], rows.stats, rows.weights
+        rest = ~(measured | failed[0] | failed[1])
+        base, head = (
+            Side(
+                *_all(one),
+                shared_total=float(shared[i].sum()),
+                shared_stats=column_totals(stats[i]),
+                failed=_count(failed[i]),
+                lacking=_count(lacking & missing[i]),
+                outside=0 if of.outside is None else _count(of.outside[places[i][measured]]),
+                weighted_total=0.0 if weights is None else float((weights * shared[i]).sum()),
+            )
+            for i, (one, of) in enumerate(((rows.base, pairing.base), (rows.head, pairing.head)))
+        )
+        width = _width(rows.head)
+        groups = None if pairing.groups is None else pairing.groups[measured]
+        lost, won = _with_failed(rows.head, values[0][lacking], values[1][lacking])
+        return cls(
+            base,
+            head,
+            DifferenceSums.of(differences, width),
+            None if groups is None else GroupTotals.of(groups, differences[:, None]),
+            failed=_count(failed[0] | failed[1]),
+            differently_failed=_count(failed[0] != failed[1]),
+            not_asked=_count(not_asked_either),
+            lacking=_count(lacking),
+            lost=lost,
+            won=won,
+            unequal=_count((stats[0] != stats[1]).any(axis=1) if kind == "corpus" else differences != 0.0),
+            elsewhere=_elsewhere(rows, rest) if rest.any() else 0,
+            both=_count((shared[0] > 0) & (shared[1] > 0)) if kind == "rate" else 0,
+            weighted=None
+            if weights is None
+            else WeightedSums.of(differences / width if isfinite(width) else differences, weights, groups),
+        )
+
+
+def slice_sums(rows: ComparedRows) -> Iterator[tuple[str, str, MeasureSums]]:
+    """Yield slice column, value, and the sums of the rows measured in both that have the value in HEAD."""
+    width, differences, stats, clusters = _width(rows.head), rows.differences, rows.stats, rows.clusters
+    for name, slices in rows.pairing.head.slices.items():
+        codes = slices.codes[rows.pairing.head_rows[rows.measured]]
+        for code in np.unique(codes):
+            inside = codes == code
+            some = differences[inside]
+            base, head = (NO_ROWS._replace(shared_stats=column_totals(each[inside])) for each in stats)
+            groups = None if clusters is None else GroupTotals.of(clusters[inside], some[:, None])
+            sums = NOTHING._replace(base=base, head=head, differences=DifferenceSums.of(some, width), groups=groups)
+            yield name, slices.values[code], sums
+
+
+# The sums of no rows.
+NO_ROWS = Side(0, 0, (), 0, (), 0, 0, 0)
+NOTHING = MeasureSums(NO_ROWS, NO_ROWS, DifferenceSums(), None, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def column_totals(columns: Floats) -> tuple[float, ...]:
+    """The sum of each column, shape (n, k)."""
+    return tuple(columns.sum(axis=0).tolist())
+
+
+def _width(measure: Measure) -> float:
+    return float(np.inf) if measure.bounds is None else measure.scale
+
+
+def _all(measure: Measure) -> tuple[int, float, tuple[float, ...]]:
+    """How many rows of a candidate are measured, and the totals of their values and of their statistics."""
+    measured = ~np.isnan(measure.values)
+    stats = measure.column.stats if measure.kind == "corpus" else None
+    return (
+        _count(measured),
+        float(measure.values[measured].sum()),
+        () if stats is None else column_totals(stats[measured]),
+    )
+
+
+def _with_failed(head: Measure, older: Floats, newer: Floats) -> tuple[float, float]:
+    """The total difference of failed rows if they had the worst values for HEAD, and if they had the best."""
+    if head.kind == "corpus" or head.bounds is None or not older.size:
+        return 0.0, 0.0
+    low, high = head.bounds if head.higher_is_better else head.bounds[::-1]
+    lost = np.where(np.isnan(newer), low, newer) - np.where(np.isnan(older), high, older)
+    won = np.where(np.isnan(newer), high, newer) - np.where(np.isnan(older), low, older)
+    return float(lost.sum()), float(won.sum())
+
+
+def _elsewhere(rows: ComparedRows, rest: Mask) -> int:
+    """How many of these shared rows have another score that differs."""
+    pairing, differs = rows.pairing, np.zeros(int(rest.sum()), np.bool_)
+    base = {column.name: column.values[pairing.base_rows[rest]] for column in pairing.base.columns}
+    for column in pairing.head.columns:
+        if column.name in base:
+            differs |= np.abs(column.values[pairing.head_rows[rest]] - base[column.name]) > ROUNDING
+    return _count(differs)
+
+
+def _count(rows: Any) -> int:
+    return int(np.count_nonzero(rows))
+
+
+def _added(mine: Any, more: Any) -> Any:
+    """The sum of two fields: numbers, sums, tuples of numbers, or None where there is none."""
+    if mine is None or more is None:
+        return None
+    if type(mine) is tuple:
+        return tuple(a + b for a, b in zip(mine, more, strict=True))
+    return mine + more
 
 
 class Slice(NamedTuple):
@@ -159,3 +399,125 @@ def _inside(rows: ComparedRows, part: Slice) -> Mask:
     if part.value not in slices.values:
         return np.zeros(len(rows.measured), np.bool_)
     return np.asarray(slices.codes[rows.pairing.head_rows] == slices.values.index(part.value))
+
+
+# With more differences their correlations cost more than they gain: Šidák's value, which assumes none, is used.
+MOST_JOINT = 200
+# Two measures whose correlation over the rows is rounded to 1.00 are one measure.
+SAME = 0.995
+
+
+def critical_value(measures: Sequence[Compared], confidence: float, *, joint: bool = True) -> float:
+    """The number of standard errors that the largest of all differences stays within.
+
+    Rows of one id are one item, whatever pair of candidates they are of; so are all rows of one cluster.
+    joint: whether the differences are those of the rows as they are; else Šidák's value is used.
+    """
+    from tasks.statistics.multiplicity import max_t_of_products, sidak
+
+    if not measures:
+        return float("nan")
+    if not joint or len(measures) > MOST_JOINT or any(one.is_designed for one in measures):
+        return sidak(len(measures), confidence)
+    if len(measures) == 1:
+        return sidak(1, confidence)
+    grouped = any(one.sums.groups is not None for one in measures)
+    products = _by_cluster(measures) if grouped else None
+    return max_t_of_products(_by_row(measures) if products is None else products, confidence)
+
+
+def duplicates(measures: Sequence[Compared]) -> list[list[str]]:
+    """Groups of measures of two candidates that say the same of every answer of either."""
+    if len(measures) < 2:  # noqa: PLR2004 (nothing to compare)
+        return []
+    sums = summed(_scores(measures, pairing) for pairing in measures[0].blocks)
+    varies, correlations = np.diagonal(sums.varies), sums.correlations
+    groups: list[list[int]] = []
+    for i in range(len(measures)):
+        if varies[i]:
+            group = next((group for group in groups if correlations[group[0], i] >= SAME), None)
+            if group is None:
+                groups.append([i])
+            else:
+                group.append(i)
+    return [[measures[i].name for i in group] for group in groups if len(group) > 1]
+
+
+def _scores(measures: Sequence[Compared], pairing: Pairing) -> ColumnProducts:
+    """The sums over the shared rows of one block, those of both candidates."""
+    rows = [ComparedRows.of(pairing, one.name) for one in measures]
+    base = np.column_stack([each.base.values[pairing.base_rows] for each in rows])
+    head = np.column_stack([each.head.values[pairing.head_rows] for each in rows])
+    return ColumnProducts.of(np.vstack([base, head]))
+
+
+def _by_row(measures: Sequence[Compared]) -> Floats:
+    """The sums of products of the influences of rows on the differences, each as a share of the largest one."""
+    k = len(measures)
+    # What is near the mean of each difference's influences, so that their products lose no digits.
+    centres = np.nan_to_num([-one.value if one.head.kind == "corpus" else one.value for one in measures])
+    scales = np.array([_largest(one) for one in measures])
+    sums = np.zeros((2 * k, 2 * k))
+    for columns, _ in _joined(measures):
+        columns[:, :k] = columns[:, k:] * (columns[:, :k] - centres) / scales
+        sums += column_products(columns, columns)
+    rows = np.maximum(np.diagonal(sums[k:, k:]), 1.0)
+    means = np.diagonal(sums[:k, k:]) / rows
+    totals, counts = sums[:k, k:], sums[k:, k:]
+    moved = totals * means
+    centred = sums[:k, :k] - moved - moved.T + np.outer(means, means) * counts
+    np.fill_diagonal(centred, np.maximum(np.diagonal(centred), 0.0))
+    return np.asarray(centred / np.outer(rows, rows))
+
+
+def _by_cluster(measures: Sequence[Compared]) -> Floats | None:
+    """The same of clusters; None if there is a single one."""
+    k = len(measures)
+    found: GroupTotals | None = None
+    for columns, clusters in _joined(measures):
+        more = GroupTotals.of(clusters, columns)
+        found = more if found is None else found + more
+    if found is None or len(found.keys) == 1:
+        return None
+    totals, sizes = found.totals[:, :k], found.totals[:, k:]
+    rows = np.maximum(sizes.sum(axis=0), 1.0)
+    influence = (totals - totals.sum(axis=0) / rows * sizes) / rows / np.array([_largest(one) for one in measures])
+    return np.asarray(influence.T @ influence)
+
+
+def _joined(measures: Sequence[Compared]) -> Iterator[tuple[Floats, Positions]]:
+    """Yield the differences of each block, one row per id of any pair of candidates, and the cluster of each row.
+
+    Shape (n, 2 k): the differences, 0 where unmeasured, and which rows are measured, as 1 and 0.
+    """
+    k = len(measures)
+    for number in range(len(measures[0].blocks)):
+        every = [ComparedRows.of(one.blocks[number], one.name) for one in measures]
+        keys = every[0].pairing.keys
+        if not all(np.array_equal(keys, rows.pairing.keys) for rows in every):
+            keys = np.unique(np.concatenate([rows.pairing.keys for rows in every]))
+        columns, clusters = np.zeros((len(keys), 2 * k)), lone_clusters(keys)
+        for i, (one, rows) in enumerate(zip(measures, every, strict=True)):
+            places = (
+                np.searchsorted(keys, rows.pairing.keys) if len(rows.measured) < len(keys) else np.arange(len(keys))
+            )
+            influence = _influence(one, rows)
+            columns[places[rows.measured], i] = influence
+            columns[places[rows.measured], k + i] = 1.0
+            if rows.pairing.groups is not None:
+                clusters[places] = rows.pairing.groups
+        yield columns, clusters
+
+
+def _influence(one: Compared, rows: ComparedRows) -> Floats:
+    """What each measured row adds to the difference, up to a constant; 0 where a corpus score has no jackknife."""
+    if one.head.kind != "corpus":
+        return rows.differences
+    if one.n < 2 or one.row_jackknife.undefined:  # noqa: PLR2004 (no row can be left out)
+        return np.zeros(int(rows.measured.sum()))
+    return -one.without_each(*rows.stats)
+
+
+def _largest(one: Compared) -> float:
+    """The scale of a difference's influences: units of two measures may be 10¹² apart."""
+    return one.head.scale if one.head.kind == "corpus" else one.sums.differences.largest or 1.0

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tasks.comparison import candidate_pairs
-from tasks.comparison.compare import CompareOptions, Sides, document
-from tasks.comparison.frame_columns import ColumnOptions, FrameRows, Keyed, candidate, unlike
+from tasks.comparison.compare import CompareOptions, Matched, Pair, Sides, document, match
+from tasks.comparison.frames import ColumnOptions, FrameRows, Keyed, candidate, unlike
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import Pairing, distinct, pair
-from tasks.comparison.version_scores import Matched, Pair, match
 from tasks.dataset.readers import READERS, detect
 from tasks.dataset.readers.log import lacks_question, missing
 from tasks.dataset.record import Value

@@ -1,13 +1,19 @@
-"""Measures: what is compared of a candidate, a metric's pass rate or its value."""
+"""Measures: what is compared of a candidate, a metric's pass rate or its value; and their names in params.yaml."""
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tasks.errors import ParamsError, did_you_mean
 from tasks.metrics.base import Floats
-from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Candidate, ScoreColumn
+from tasks.pipeline.dvc_yaml import stages
+from tasks.scores import repeated_answers
+from tasks.scores.column_facts import VALUE, resource_measures
+from tasks.scores.columns import Candidate, ScoreColumn, score_tables
+from tasks.scores.primary import VERDICT
+from tasks.scores.tables import facts_of
+from tasks.scores.targets import PREFERRED_OVER, Maximum
 
 Bounds = tuple[float, float]
 # The measure of human labels.
@@ -82,3 +88,119 @@ def _of(column: ScoreColumn) -> Iterator[Measure]:
         return
     yield value._replace(kind="rate")
     yield value._replace(name=f"{column.name}{VALUE}")
+
+
+FAMILIES = ("lexical", "semantic")
+PIPELINE = (*FAMILIES, "judge")
+
+
+def check_measures(sections: Mapping[str, Any]) -> None:
+    """Check the measures that sections `gate` and `report` name.
+
+    Args:
+        sections: Every section of params.yaml by name, validated.
+
+    Raises:
+        ParamsError: No configured metric gives such a measure; or none decides, for there are neither labels nor a
+            judge.
+    """
+    names = list(dict.fromkeys(_measures(sections)))
+    gate, targets = sections["gate"], sections["report"].targets
+    compared = [name for name in targets if name.startswith(PREFERRED_OVER)]
+    _check_win_rates(compared, sections)
+    taken = resource_measures(sections["dataset"].resources)
+    _check_maxima(targets, taken)
+    others = [name for name in targets if name not in [*compared, *taken]]
+    options = {"gate.primary": [gate.primary] if gate.primary else [], "report.targets": others}
+    # What a stage that a user adds measures is known when it has run; aggregate and the comparison check it then.
+    if not set(score_tables(stages()["aggregate"].tables_read)) - {*PIPELINE}:
+        for option, named in options.items():
+            _check_names(option, named, [*names, *(taken if option == "report.targets" else [])])
+        _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections), *taken])
+    _check_targets(targets, sections["dataset"])
+    labelled = sections["dataset"].all_have_labels
+    if gate.primary is None and not labelled and VERDICT not in names:
+        raise ParamsError(
+            f"gate.primary: none, but not all candidates have labels and no judge is asked for {VERDICT}; name the "
+            f"measure that decides: {', '.join(name for name in names if name != LABEL)}"
+        )
+
+
+def _measures(sections: Mapping[str, Any]) -> Iterator[str]:
+    yield LABEL
+    for metric in _metrics(sections):
+        for name, facts in facts_of(metric, {}).items():
+            yield name
+            if facts.has_graded_score:
+                yield f"{name}{VALUE}"
+    for name, score in sections["dataset"].scores.items():
+        yield f"score_{name}"
+        if score.threshold is not None:
+            yield f"score_{name}{VALUE}"
+
+
+def _by_question(sections: Mapping[str, Any]) -> Iterator[str]:
+    """pass@k and pass^k of everything with a pass rate, where questions have several answers."""
+    if not sections["dataset"].has_draws:
+        return
+    rated = [
+        LABEL,
+        *(
+            name
+            for metric in _metrics(sections)
+            for name, facts in facts_of(metric, {}).items()
+            if facts.rate_signature is not None
+        ),
+    ]
+    rated += [f"score_{name}" for name, score in sections["dataset"].scores.items() if score.threshold is not None]
+    for name in rated:
+        yield from repeated_answers.names(name, sections["aggregate"].pass_at)
+
+
+def _metrics(sections: Mapping[str, Any]) -> Iterator[Any]:
+    judge = sections["judge"]
+    yield from [] if judge.provider == "none" else judge.metrics
+    for family in FAMILIES:
+        yield from sections[family].root.values()
+
+
+def _check_names(option: str, named: Collection[str], allowed: Sequence[str]) -> None:
+    for name in named:
+        if name not in allowed:
+            suggestion = did_you_mean(name, allowed) or ";"
+            raise ParamsError(f"{option}: unknown measure {name!r}{suggestion} allowed: {', '.join(allowed)}")
+
+
+def _check_win_rates(named: Sequence[str], sections: Mapping[str, Any]) -> None:
+    """Check targets of win rates: what is asked for, and the candidates where params.yaml names them."""
+    chosen, dataset = sections["judge"].preference, sections["dataset"]
+    if named and chosen is None:
+        raise ParamsError(f"report.targets.{named[0]}: no preference is asked for (judge.preference)")
+    known = [*(dataset.long.only if dataset.long else dataset.named)]
+    if named and not isinstance(chosen.pairs, str):
+        known = sorted({name for pair in chosen.pairs for name in pair})
+    if known:
+        _check_names("report.targets", named, [f"{PREFERRED_OVER}{name}" for name in known])
+
+
+def _check_maxima(targets: Mapping[str, float | Maximum], taken: Collection[str]) -> None:
+    """Refuse minima of what answers take, and maxima of anything else."""
+    for name, target in targets.items():
+        if name in taken and not isinstance(target, Maximum):
+            raise ParamsError(f"report.targets.{name}: less of it is better; expected a maximum, such as {{max: 2.0}}")
+        if isinstance(target, Maximum) and name not in taken:
+            allowed = ", ".join(taken) or "none, as dataset.candidates names no column of them"
+            raise ParamsError(f"report.targets.{name}: max is for latency, tokens and cost; allowed: {allowed}")
+
+
+def _check_targets(targets: Collection[str], dataset: Any) -> None:
+    """Refuse targets for labels that nobody gave, and for scores of which less is better."""
+    if LABEL in targets and not dataset.has_labels:
+        raise ParamsError(f"report.targets.{LABEL}: no candidate has human labels (dataset.candidates)")
+    for name, score in dataset.scores.items():
+        value = f"score_{name}" if score.threshold is None else f"score_{name}{VALUE}"
+        if value in targets and not score.higher_is_better:
+            raise ParamsError(
+                f"report.targets.{value}: less of it is better, and a target is a minimum; give the score a threshold, "
+                f"and its pass rate score_{name} a target"
+            )

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tasks.comparison.compared import Compared
-from tasks.comparison.compared_rows import ComparedRows
+from tasks.comparison.compared import Compared, ComparedRows
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, Positions
 from tasks.metrics.base import Floats

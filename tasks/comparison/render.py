@@ -11,8 +11,14 @@ from tasks.console import markdown
 from tasks.console.markdown import escaped, escaped_in_html
 from tasks.console.terminal import plain, width_of
 from tasks.wording import comparison_lines, notes, several_lines
-from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry
-from tasks.wording.several_document import SeveralVersions, from_first_to_last
+from tasks.wording.comparison_document import (
+    ChangedRow,
+    ComparisonDocument,
+    MeasureEntry,
+    PairEntry,
+    SeveralVersions,
+    from_first_to_last,
+)
 from tasks.wording.several_lines import VersionRow
 from tasks.wording.verdicts import Decision, Verdict
 

@@ -17,8 +17,7 @@ from tasks.statistics.arrays import BoolArray
 from tasks.statistics.clusters import Codes
 from tasks.statistics.quantiles import average_interval, quantile_difference
 from tasks.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
-from tasks.wording.refusals import Refusal, Why, only_there, refusal
-from tasks.wording.verdicts import ROLES, Role, Verdict
+from tasks.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, only_there, refusal
 
 
 class Paired(NamedTuple):

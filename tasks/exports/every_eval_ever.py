@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from tasks.comparison.version_scores import scores_of
+from tasks.comparison.compare import scores_of
 from tasks.errors import ExportError
 from tasks.exports.results import Results, own_version, safe_name, written
 from tasks.metrics.catalogue import unknown

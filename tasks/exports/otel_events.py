@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import httpx2
 import numpy as np
 
-from tasks.comparison.version_scores import scores_of
+from tasks.comparison.compare import scores_of
 from tasks.errors import ExportError, ServerError
 from tasks.exports.results import Results, own_version, written
 from tasks.metrics.base import NO_RESPONSE

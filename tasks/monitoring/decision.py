@@ -1,31 +1,191 @@
-"""What a scheduled run decides: the same rows against its baseline, new rows against its floors."""
+"""What a scheduled run decides: the same rows against its baseline, new rows against its floors; and its records."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.comparison import version_scores
+from tasks.comparison import compare
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
-from tasks.errors import ComparisonError, DataError, VersionError
-from tasks.monitoring import baseline, floors, labelled_answers, records, store
-from tasks.monitoring.baseline import BaselineLook, check_baseline
+from tasks.errors import ComparisonError, DataError, ParamsError, VersionError
+from tasks.monitoring import floors, labelled_answers, store
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.store import Row
-from tasks.pipeline import params
-from tasks.pipeline.schedule import Schedule
+from tasks.pipeline import git, params
+from tasks.pipeline.hashing import sha256
+from tasks.pipeline.schedule import FIXED, Schedule
 from tasks.pipeline.tables import Parts
+from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import hashed
-from tasks.scores.metrics_report import METRICS
-from tasks.versions.experiments import Experiment, Facts
-from tasks.versions.version import WORKSPACE, Version, versions
+from tasks.scores.metrics_report import METRICS, numbers, reading
+from tasks.versions.experiments import NAMESPACE, Experiment, Facts
+from tasks.versions.version import WORKSPACE, Version, commit_of, versions
 from tasks.wording import comparison_lines
 from tasks.wording.alarms import Key, Look, losses, undecided
-from tasks.wording.comparison_document import ComparisonDocument
+from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
+from tasks.wording.verdicts import Verdict
+
+# The fewest digits that are taken for the id of a commit.
+SHORTEST = 7
+_EXPERIMENT = re.compile(NAMESPACE + r"/[0-9a-f]{2}/[0-9a-f]{38}/(?P<name>.+)")
+
+
+def check_baseline(name: str, baseline: str) -> str:
+    """Return the commit of a schedule's baseline: a tag, an experiment, or a commit by its id.
+
+    A tag that is moved is a new baseline, with a new series of looks.
+
+    Args:
+        name: The schedule's name, for messages.
+        baseline: The version.
+
+    Raises:
+        ParamsError: The version is unknown, or is a branch or another name that moves.
+    """
+    where = f"schedule.{name}.baseline: {baseline}"
+    commit = commit_of(baseline)
+    if commit is None:
+        raise ParamsError(f"{where}: neither git nor DVC knows such a version; expected {FIXED}")
+    is_id = len(baseline) >= SHORTEST and commit.startswith(baseline.lower())
+    if not (is_id or _is_fixed_ref(baseline) or _is_experiment(baseline)):
+        raise ParamsError(f"{where}: expected {FIXED}; this names a branch, or a version by its way from another")
+    return commit
+
+
+def _is_fixed_ref(baseline: str) -> bool:
+    full = git.answer("rev-parse", "--verify", "--quiet", "--symbolic-full-name", "--end-of-options", baseline) or ""
+    return full.startswith("refs/tags/") or _EXPERIMENT.fullmatch(full) is not None
+
+
+def _is_experiment(baseline: str) -> bool:
+    """Whether it names an experiment, and git resolves it to nothing else."""
+    if git.answer("rev-parse", "--verify", "--quiet", "--end-of-options", baseline):
+        return False
+    refs = git.answer("for-each-ref", "--format=%(refname)", NAMESPACE) or ""
+    return any(ref["name"] == baseline for ref in map(_EXPERIMENT.fullmatch, refs.splitlines()) if ref)
+
+
+class BaselineLook(NamedTuple):
+    """A look at a baseline. number: from 1. level: of its decision. content: hash of what it compares."""
+
+    number: int
+    level: float
+    content: str
+
+    def gate(self, gate: Gate) -> Gate:
+        """The gate at this look's level: the probability that any of its differences is wrong.
+
+        It fails on a loss alone: levels fall from look to look, so that most differences are undecided.
+        """
+        return gate.model_copy(update={"confidence": 1.0 - self.level, "fail_on": "worse"})
+
+
+def look_content(tables: Mapping[str, str | None], gate: Gate, alpha: float) -> str:
+    """Hash what a look compares and by which rules.
+
+    Args:
+        tables: Path → hash in dvc.lock, None for a table that is not there.
+        gate: The release gate.
+        alpha: What all looks may spend together.
+    """
+    compared = [sorted(tables.items()), gate.model_dump(mode="json"), alpha]
+    return sha256(json.dumps(compared, sort_keys=True)).hex()[:32]
+
+
+def next_look(past: pa.Table, schedule: str, commit: str, content: str, alpha: float) -> BaselineLook:
+    """The look that a run of this schedule takes at its baseline.
+
+    A look at the same content as an earlier one repeats its number and level, which spends nothing. A baseline that
+    is set again continues with the number after its last look.
+
+    Args:
+        past: The history.
+        schedule: The schedule's name.
+        commit: The baseline.
+        content: Hash of what is compared.
+        alpha: Probability that any of all looks at the baseline is a false alarm.
+    """
+    from tasks.statistics import alpha_spending
+
+    of_baseline = pc.and_(pc.equal(past["schedule"], schedule), pc.equal(past["baseline_commit"], commit))
+    earlier = past.filter(pc.and_(of_baseline, pc.is_valid(past["look"])))
+    same = earlier.filter(pc.equal(earlier["content"], content))
+    number = pc.max(same["look"]).as_py() if len(same) else (pc.max(earlier["look"]).as_py() or 0) + 1
+    return BaselineLook(number, alpha_spending(number, alpha), content)
+
+
+def history_rows(experiment: Experiment, facts: Facts, schedule: str = "") -> list[Row]:
+    """One row per (candidate, metric) of the run, without decisions.
+
+    Raises:
+        DataError: reports/metrics.json is missing, or not what aggregate writes.
+    """
+    shared = {"run": experiment.name, "commit": experiment.commit, "schedule": schedule, **facts._asdict()}
+    with reading() as document:
+        return [
+            shared | {"candidate": candidate, "metric": metric} | numbers(entry)
+            for candidate, metrics in document["candidates"].items()
+            for metric, entry in metrics.items()
+        ]
+
+
+def compared(
+    before: Sequence[Row], pairs: Sequence[PairEntry], baseline: str, commit: str, look: BaselineLook
+) -> list[Row]:
+    """The rows with the look at the baseline and the verdicts; of two measures of a metric the one that counts.
+
+    A secondary measure is stored without a verdict: it decides nothing.
+    """
+    at_look = {
+        "baseline": baseline,
+        "baseline_commit": commit,
+        "content": look.content,
+        "look": look.number,
+        "level": look.level,
+    }
+    measures: dict[Key, tuple[str, MeasureEntry]] = {}
+    for pair in pairs:
+        for name, measure in pair["measures"].items():
+            key = (pair["head"], name.removesuffix(VALUE))
+            if key not in measures or _rank(measure) < _rank(measures[key][1]):
+                measures[key] = name, measure
+    return [row | at_look | _decided(*measures.get((row["candidate"], row["metric"]), ("", None))) for row in before]
+
+
+def with_floors(before: Sequence[Row], tests: FloorTests) -> list[Row]:
+    """The rows with the e-processes of their floors."""
+    entries = {key: json.dumps(entry, allow_nan=False) for key, entry in tests.entries.items()}
+    return [row | {"floors": entries.get((row["candidate"], row["metric"]))} for row in before]
+
+
+def with_alarms(before: Sequence[Row], alarms: Mapping[Key, Sequence[str]]) -> list[Row]:
+    """The rows with the alarms that are about them."""
+    texts = {key: "; ".join(sentences) for key, sentences in alarms.items() if sentences}
+    return [row | {"alarm": texts.get((row["candidate"], row["metric"]))} for row in before]
+
+
+def _rank(measure: MeasureEntry) -> tuple[bool, int]:
+    return measure["role"] == "secondary", Verdict(measure["verdict"]).gravity
+
+
+def _decided(name: str, measure: MeasureEntry | None) -> Row:
+    if measure is None:
+        return {}
+    difference = measure["difference"]
+    return {
+        "measure": name,
+        "difference": difference["value"],
+        "difference_low": difference["low"],
+        "difference_high": difference["high"],
+        "verdict": None if measure["role"] == "secondary" else measure["verdict"],
+    }
+
 
 Alarms = dict[Key, list[str]]
 LOAD = "data/load"
@@ -79,14 +239,14 @@ def decide(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) 
     alpha = alpha_share(gate, schedule)
     seen_file = store.seen_path(name)
     with store.exclusive(seen_file.with_suffix(".lock")):
-        run, past, streams = records.rows(experiment, facts, name), store.read(), _streams(name, schedule)
+        run, past, streams = history_rows(experiment, facts, name), store.read(), _streams(name, schedule)
         comparison = None if commit is None else _compare(name, schedule, commit, past, gate, alpha)
         tests = floors.update(streams, past, name, store.read_seen(seen_file), alpha, facts.started)
         store.add_seen(seen_file, tests.contents)
         untested = _untested(streams, tests, past, name, facts)
         alarms = _together(_comparison_alarms(comparison, run), tests.alarms, untested)
-        rows = records.with_floors(_with_comparison(comparison, run, schedule), tests)
-        store.append(records.with_alarms(rows, alarms))
+        rows = with_floors(_with_comparison(comparison, run, schedule), tests)
+        store.append(with_alarms(rows, alarms))
     _add_labels()
     return _decision(comparison, [sentence for sentences in alarms.values() for sentence in sentences])
 
@@ -98,7 +258,7 @@ def add_run(experiment: Experiment, facts: Facts) -> None:
         DataError: reports/metrics.json is missing, or not what aggregate writes.
         LedgerError: The history can't be read or written.
     """
-    store.append(records.rows(experiment, facts))
+    store.append(history_rows(experiment, facts))
     _add_labels()
 
 
@@ -124,7 +284,7 @@ def _streams(name: str, schedule: Schedule) -> list[FloorStream]:
     if not schedule.floors:
         return []
     with versions([WORKSPACE]) as (workspace,):
-        scores = version_scores.scores_of(workspace)
+        scores = compare.scores_of(workspace)
         candidates = scores.candidates({})
         contents = hashed(scores.load.whole(["content"])["content"])
     by_candidate = {name: contents[candidate.positions] for name, candidate in candidates.items()}
@@ -135,8 +295,8 @@ def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: G
     """Take the look that is due; a look without a comparison spends nothing of alpha."""
     options = compare_options()
     with versions([str(schedule.baseline), WORKSPACE]) as (base, workspace):
-        content = baseline.content(_hashes(workspace), gate, alpha)
-        look = baseline.next_look(past, name, commit, content, alpha)
+        content = look_content(_hashes(workspace), gate, alpha)
+        look = next_look(past, name, commit, content, alpha)
         try:
             labelled_answers.add(base.parts("load"))
             return _Comparison(commit, look, compare_versions(base, workspace, look.gate(gate), options))
@@ -146,7 +306,7 @@ def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: G
 
 def _hashes(workspace: Version) -> dict[str, str | None]:
     """The tables that a comparison reads, each with its hash in dvc.lock; raises VersionError without any."""
-    scores = (f"data/{name}" for name in version_scores.score_table_names(workspace))
+    scores = (f"data/{name}" for name in compare.score_table_names(workspace))
     hashes = workspace.hashes()
     if hashes.get(LOAD) is None:
         raise VersionError(f"{workspace.name}: its dvc.lock has no {LOAD}: `dvc repro` writes it")
@@ -157,7 +317,7 @@ def _with_comparison(comparison: _Comparison | None, run: Sequence[Row], schedul
     if comparison is None or comparison.document is None:
         return run
     pairs = comparison.document["pairs"]
-    return records.compared(run, pairs, str(schedule.baseline), comparison.commit, comparison.look)
+    return compared(run, pairs, str(schedule.baseline), comparison.commit, comparison.look)
 
 
 def _untested(streams: Sequence[FloorStream], tests: FloorTests, past: pa.Table, name: str, facts: Facts) -> Alarms:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tasks.comparison.blocks import LabelledAnswers, left_in_place, of_load
 from tasks.comparison.compare import CompareOptions
-from tasks.comparison.stale_labels import LabelledAnswers, left_in_place, of_load
 from tasks.console.format import counted
 from tasks.console.terminal import plain
 from tasks.errors import GoldmeterError

@@ -11,13 +11,12 @@ from tasks.reporting.score_tables import MetricScores, SliceTable
 from tasks.reporting.survey import FieldTable
 from tasks.reporting.trends import Series, Trend
 from tasks.scores.metrics_report import AgreementEntry, MetricsReport
-from tasks.wording.comparison_document import ComparisonDocument, PairEntry
+from tasks.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
 from tasks.wording.conclusion import Conclusion
 from tasks.wording.evidence import SliceLines
 from tasks.wording.preference import PreferenceSection
 from tasks.wording.repeated_answers import RepeatedAnswers
 from tasks.wording.resources import ResourceTable
-from tasks.wording.several_document import SeveralVersions
 
 
 class ComparedVersions(NamedTuple):

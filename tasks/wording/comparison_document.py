@@ -1,9 +1,10 @@
-"""The comparison document: what `flows.compare --json` writes, and what tables, Markdown and pages are made from."""
+"""The comparison document: what `flows.compare --json` writes, of two versions or of several."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from tasks.errors import ComparisonError
 from tasks.scores.metrics_report import Limited, WeightingEntry
 from tasks.wording.verdicts import Decision, Role, Verdict
 
@@ -141,7 +142,7 @@ class RowCounts(TypedDict):
 class RefusedEntry(TypedDict):
     """A measure that can't be compared.
 
-    reason: in words, of tasks.wording.refusals. blocks: whether the gate can't be passed without it. differing: of a
+    reason: in words, of tasks.wording.verdicts. blocks: whether the gate can't be passed without it. differing: of a
     measure that the versions measure differently, the fields of its signature that differ.
     """
 
@@ -270,3 +271,46 @@ class ComparisonDocument(TypedDict):
 def pairs_of_a_run(comparisons: Sequence[Mapping[str, Any]]) -> Sequence[PairEntry]:
     """The comparisons in reports/metrics.json, which aggregate writes with `candidate_pairs.entries`."""
     return cast(Sequence[PairEntry], comparisons)
+
+
+Against = Literal["first", "last"]
+
+
+class VersionComparison(TypedDict):
+    """One of the comparisons; reason: why the two can't be compared, where document is None."""
+
+    base: VersionEntry
+    head: VersionEntry
+    document: ComparisonDocument | None
+    reason: NotRequired[str]
+
+
+class SeveralVersions(TypedDict):
+    """Several versions, in the order in which they were named.
+
+    primary: the measure that decides between the first and the last version. confidence: with which the differences of
+    the primary measure of all comparisons hold together (Bonferroni). values: of the primary measure's metric, for each
+    version that has reports/metrics.json and each candidate: version (its number, from 0), candidate, metric, and what
+    `metrics_report.numbers` has of its entry, over all rows of the version.
+    """
+
+    schema: Literal[1]
+    versions: list[VersionEntry]
+    against: Against
+    confidence: float
+    primary: str
+    comparisons: list[VersionComparison]
+    values: list[dict[str, Any]]
+
+
+def from_first_to_last(document: SeveralVersions) -> ComparisonDocument:
+    """The comparison that decides on the last version. Raises ComparisonError if there is none."""
+    ends = of_ends(document["comparisons"], document["against"])
+    if ends["document"] is None:
+        raise ComparisonError(ends["reason"])
+    return ends["document"]
+
+
+def of_ends(comparisons: Sequence[VersionComparison], against: Against) -> VersionComparison:
+    """The comparison of the first version with the last."""
+    return comparisons[-1 if against == "first" else 0]

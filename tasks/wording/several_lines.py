@@ -6,8 +6,14 @@ from typing import Any, NamedTuple
 from tasks.console.format import CUT, NONE, count, counted, cut, level, number, rate_interval
 from tasks.scores.primary import VERDICT
 from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import MeasureEntry, PairEntry, VersionEntry
-from tasks.wording.several_document import SeveralVersions, VersionComparison, from_first_to_last
+from tasks.wording.comparison_document import (
+    MeasureEntry,
+    PairEntry,
+    SeveralVersions,
+    VersionComparison,
+    VersionEntry,
+    from_first_to_last,
+)
 
 
 class VersionRow(NamedTuple):

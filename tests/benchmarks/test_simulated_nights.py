@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import nights
-from tasks.monitoring.baseline import BaselineLook
+from tasks.monitoring.decision import BaselineLook
 
 pytestmark = pytest.mark.exhaustive
 

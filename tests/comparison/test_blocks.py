@@ -10,13 +10,12 @@ import pytest
 
 from tasks.comparison import blocks as version_blocks
 from tasks.comparison import candidate_pairs
-from tasks.comparison.blocks import block_ranges
+from tasks.comparison.blocks import StoredBlocks, block_ranges
 from tasks.comparison.changed_rows import changed_rows, data_changed
 from tasks.comparison.compare import compare_versions
+from tasks.comparison.compared import critical_value
 from tasks.comparison.gate import shared_primary
-from tasks.comparison.joint_sums import critical_value
 from tasks.comparison.pairing import Blocks, Pairing, pair
-from tasks.comparison.stored_blocks import StoredBlocks
 from tasks.errors import DataError
 from tasks.metrics.catalogue import configure
 from tasks.pipeline.tables import Parts, write_part

@@ -10,8 +10,7 @@ import pytest
 from rich.console import Console
 
 from tasks.comparison.compare import CompareOptions
-from tasks.comparison.compared import Compared
-from tasks.comparison.joint_sums import critical_value
+from tasks.comparison.compared import Compared, critical_value
 from tasks.comparison.pairing import pair
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.scores.column_facts import ColumnFacts

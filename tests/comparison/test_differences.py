@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.comparison.compared import Compared
+from tasks.comparison.compare import pairings, scores_of
+from tasks.comparison.compared import Compared, critical_value
 from tasks.comparison.differences import detectable, family, rows_needed
-from tasks.comparison.joint_sums import critical_value
-from tasks.comparison.version_scores import pairings, scores_of
 from tests.comparison.sample import Row, answers, version
 
 Made = Callable[..., Compared]

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.comparison.compare import CompareOptions
-from tasks.comparison.compared import Compared
-from tasks.comparison.joint_sums import critical_value
-from tasks.comparison.version_scores import pairings, scores_of
+from tasks.comparison.compare import CompareOptions, pairings, scores_of
+from tasks.comparison.compared import Compared, critical_value
 from tasks.wording import comparison_lines, notes
 from tests.comparison.sample import COST, LATENCY, Row, answers, gate, gate_on, row, version
 from tests.comparison.test_document import compared, measures, verdicts

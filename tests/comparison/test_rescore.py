@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.comparison.compare import CompareOptions, compare_versions, rescored
-from tasks.comparison.version_scores import scores_of
+from tasks.comparison.compare import CompareOptions, compare_versions, rescored, scores_of
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import Parts, write_part
 from tasks.wording import comparison_lines

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.comparison.compared import Compared
+from tasks.comparison.compared import Compared, duplicates
 from tasks.comparison.gate import Gate
-from tasks.comparison.joint_sums import duplicates
 from tasks.comparison.pairing import pair
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn

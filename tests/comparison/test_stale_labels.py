@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.stale_labels import LabelledAnswers, left_in_place
-from tasks.comparison.version_scores import pairings, scores_of
+from tasks.comparison.blocks import LabelledAnswers, left_in_place
+from tasks.comparison.compare import compare_versions, pairings, scores_of
 from tasks.versions.version import Version
 from tests.comparison.sample import Row, answers, gate, version
 

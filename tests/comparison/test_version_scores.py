@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.version_scores import Matched, match, pairings, scores_of, with_thresholds
+from tasks.comparison.compare import Matched, compare_versions, match, pairings, scores_of, with_thresholds
 from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import write_part
 from tasks.scores import columns

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tasks.errors import ParamsError
-from tasks.monitoring.baseline import check_baseline
+from tasks.monitoring.decision import check_baseline
 from tests.comparison.repository import git
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.comparison.gate import Gate
-from tasks.monitoring import baseline, store
-from tasks.monitoring.baseline import BaselineLook
+from tasks.monitoring import decision, store
+from tasks.monitoring.decision import BaselineLook
 from tests.comparison.sample import GATE, gate, gate_on
 from tests.monitoring.made_nights import line
 
@@ -27,8 +27,8 @@ def past(*seen: tuple[int, str, str, int]) -> pa.Table:
 
 
 def test_the_first_looks_spend_most() -> None:
-    first = baseline.next_look(past(), "nightly", "a", "c1", 0.05)
-    second = baseline.next_look(past((1, "nightly", "a", 1)), "nightly", "a", "c2", 0.05)
+    first = decision.next_look(past(), "nightly", "a", "c1", 0.05)
+    second = decision.next_look(past((1, "nightly", "a", 1)), "nightly", "a", "c2", 0.05)
 
     assert first == BaselineLook(1, pytest.approx(FIRST, abs=1e-6), "c1")
     assert second == BaselineLook(2, pytest.approx(SECOND, abs=1e-6), "c2")
@@ -37,37 +37,39 @@ def test_the_first_looks_spend_most() -> None:
 def test_what_an_earlier_look_saw_is_decided_as_it_was_and_spends_nothing() -> None:
     seen = past((1, "nightly", "a", 1), (2, "nightly", "a", 2), (3, "nightly", "a", 3))
 
-    assert baseline.next_look(seen, "nightly", "a", "c2", 0.05).number == 2
-    assert baseline.next_look(seen, "nightly", "a", "c9", 0.05).number == 4
+    assert decision.next_look(seen, "nightly", "a", "c2", 0.05).number == 2
+    assert decision.next_look(seen, "nightly", "a", "c9", 0.05).number == 4
 
 
 def test_only_looks_of_this_schedule_at_this_baseline_count() -> None:
     seen = past((1, "nightly", "a", 1), (2, "weekly", "a", 1), (3, "nightly", "b", 1))
 
-    assert baseline.next_look(seen, "nightly", "c", "c1", 0.05).number == 1
-    assert baseline.next_look(seen, "weekly", "a", "new", 0.05).number == 2
+    assert decision.next_look(seen, "nightly", "c", "c1", 0.05).number == 1
+    assert decision.next_look(seen, "weekly", "a", "new", 0.05).number == 2
 
 
 def test_a_baseline_that_comes_back_goes_on_where_it_stopped() -> None:
     seen = past((1, "nightly", "a", 1), (2, "nightly", "a", 2), (3, "nightly", "b", 1))
 
-    assert baseline.next_look(seen, "nightly", "a", "new", 0.05).number == 3
+    assert decision.next_look(seen, "nightly", "a", "new", 0.05).number == 3
 
 
 def test_nights_without_a_look_count_for_nothing() -> None:
     seen = store.table([line(1), line(2, baseline_commit="a")])
 
-    assert baseline.next_look(seen, "nightly", "a", "c1", 0.05).number == 1
+    assert decision.next_look(seen, "nightly", "a", "c1", 0.05).number == 1
 
 
 @pytest.mark.parametrize("other", [gate(margin=0.01), gate_on("f1"), gate(confidence=0.9)])
 def test_other_questions_of_the_gate_are_other_looks(other: Gate) -> None:
     tables = {"data/load": "x", "data/judge": None}
 
-    assert baseline.content(tables, GATE, 0.05) == baseline.content(dict(reversed(tables.items())), GATE, 0.05)
-    assert baseline.content(tables, GATE, 0.05) != baseline.content(tables, other, 0.05)
-    assert baseline.content(tables, GATE, 0.05) != baseline.content(tables | {"data/judge": "y"}, GATE, 0.05)
-    assert baseline.content(tables, GATE, 0.05) != baseline.content(tables, GATE, 0.025)
+    assert decision.look_content(tables, GATE, 0.05) == decision.look_content(
+        dict(reversed(tables.items())), GATE, 0.05
+    )
+    assert decision.look_content(tables, GATE, 0.05) != decision.look_content(tables, other, 0.05)
+    assert decision.look_content(tables, GATE, 0.05) != decision.look_content(tables | {"data/judge": "y"}, GATE, 0.05)
+    assert decision.look_content(tables, GATE, 0.05) != decision.look_content(tables, GATE, 0.025)
 
 
 def test_the_gate_decides_at_the_looks_level() -> None:
@@ -80,7 +82,7 @@ def test_however_nights_repeat_themselves_all_looks_together_spend_no_more_than_
 ) -> None:
     seen, taken = past(), dict[str, BaselineLook]()
     for night, content in enumerate(contents, 1):
-        look = baseline.next_look(seen, "nightly", "a", content, 0.05)
+        look = decision.next_look(seen, "nightly", "a", content, 0.05)
         assert taken.setdefault(content, look) == look
         lines = [*seen.to_pylist(), line(night, baseline_commit="a", look=look.number, content=content)]
         order.shuffle(lines)  # the order of rows does not matter

@@ -9,7 +9,7 @@ from dvc.repo import Repo
 
 from tasks.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import decision, labelled_answers, store
-from tasks.monitoring.baseline import BaselineLook
+from tasks.monitoring.decision import BaselineLook
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tasks.scores.tables import own_scores

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.errors import LedgerError, ParamsError
-from tasks.monitoring import floors, records, store
+from tasks.monitoring import decision, floors, store
 from tasks.monitoring.floors import EProcessEntry, FloorTests
 from tasks.scores.columns import Candidate
 from tasks.statistics import drift_detector
@@ -35,7 +35,7 @@ class Watch:
         streams = floors.streams(named, dict.fromkeys(named, contents.astype(np.uint64)), self.floors, "nightly")
         bets = floors.update(streams, self.past, "nightly", self.seen, 0.05, facts(self.nights).started)
         self.seen = np.union1d(self.seen, bets.contents)
-        lines = records.with_floors([line(self.nights, candidate=name) for name in named], bets)
+        lines = decision.with_floors([line(self.nights, candidate=name) for name in named], bets)
         self.past = store.table([*self.past.to_pylist(), *lines])
         return bets
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.comparison.version_scores import scores_of
+from tasks.comparison.compare import scores_of
 from tasks.scores import estimates
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tasks.aggregate import Aggregate, Params, aggregate
-from tasks.comparison.named import check_measures
+from tasks.comparison.measures import check_measures
 from tasks.errors import ParamsError
 from tasks.pipeline import params
 from tasks.reporting.settings import Report

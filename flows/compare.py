@@ -28,8 +28,8 @@ from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import trend_of_versions
 from tasks.pipeline import params
 from tasks.pipeline.files import to_json
-from tasks.reporting.content import ComparedVersions
-from tasks.reporting.version_page import write_page
+from tasks.reporting.assembly import write_page
+from tasks.reporting.page import ComparedVersions
 from tasks.versions.version import WORKSPACE, versions
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last

@@ -16,9 +16,9 @@ from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import series
 from tasks.monitoring.store import read
 from tasks.pipeline import params
-from tasks.reporting.content import ComparedVersions
+from tasks.reporting.assembly import write_page
+from tasks.reporting.page import ComparedVersions
 from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint
-from tasks.reporting.version_page import write_page
 from tasks.versions.version import WORKSPACE, Version, commit_of, versions
 from tasks.wording.verdicts import Verdict
 

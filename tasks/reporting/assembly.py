@@ -1,20 +1,26 @@
-"""Assembly of the report: every file of the stage `report`, the tables of `dvc plots` among them."""
+"""Assembly of the report: every file of the stage `report`, and the page of a version compared with others."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from tasks.errors import VersionError
+from tasks.ledger.entries import Usage
+from tasks.ledger.verdict_evidence import VerdictEvidence
+from tasks.pipeline import params
+from tasks.pipeline.dvc_yaml import LEDGER, stages
 from tasks.pipeline.files import to_json
 from tasks.pipeline.run import Price
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
 from tasks.reporting.cards import CardGroup, card_groups
-from tasks.reporting.content import ComparedVersions, Content
 from tasks.reporting.explorer import explorer, packing_of, room
 from tasks.reporting.histograms import Distribution
-from tasks.reporting.page import render
+from tasks.reporting.page import ComparedVersions, Content, render
 from tasks.reporting.provenance import provenance, stage_checks
 from tasks.reporting.run_summary import RunSummary, summarize
 from tasks.reporting.score_tables import MetricScores, family_title, metrics, slices
@@ -22,16 +28,13 @@ from tasks.reporting.settings import Report
 from tasks.reporting.survey import field_table
 from tasks.reporting.trends import Series
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, primary_first
+from tasks.versions.version import Version
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
 from tasks.wording.conclusion import conclude
 from tasks.wording.evidence import trust, worst_slices
 from tasks.wording.preference import preference_section
 from tasks.wording.repeated_answers import repeated_answers
 from tasks.wording.resources import resource_tables
-
-if TYPE_CHECKING:
-    from tasks.ledger.entries import Usage
-
 
 Families = Mapping[str, Sequence[MetricScores]]
 
@@ -197,3 +200,69 @@ def distribution_rows(histograms: Sequence[Distribution]) -> list[Row]:
         for name, shares in scores.shares.items()
         for edge, share in zip(scores.edges, [0.0, *accumulate(map(float, shares))], strict=True)
     ]
+
+
+REPORT = "report"
+PAGE = "reports/index.html"
+# Characters of a commit's hash that are shown.
+COMMIT_CHARS = 7
+
+
+def write_page(
+    head: Version,
+    path: Path,
+    *,
+    comparison: ComparisonDocument | None = None,
+    history: Sequence[Series] | None = None,
+    several: ComparedVersions | None = None,
+) -> None:
+    """Write the page of a version by section `report` of params.yaml, with comparisons or past runs.
+
+    Args:
+        head: The version whose tables and documents the page shows.
+        path: Where to write the page.
+        comparison: Its comparison with another version, if the page shows it.
+        history: Past runs by schedule, if the page shows them.
+        several: Several versions compared, if the page shows them.
+
+    Raises:
+        VersionError: The version lacks a table or a document of the page.
+    """
+    stage = stages()[REPORT]
+    sources = {source: head.path(source) for source in stage.documents_read}
+    documents = {source: json.loads(file.read_text(encoding="utf-8")) for source, file in sources.items()}
+    options = params.section(Report, params.raw(), REPORT)
+    tables = {table: head.parts(table) for table in stage.tables_read}
+    try:
+        written = report_files(
+            tables,
+            options,
+            documents=documents,
+            usage=_usage(head, str(stage.ledger_read)),
+            prices=params.run_params().judge.prices,
+            comparison=comparison,
+            history=history,
+            several=several,
+            version=_named(head),
+        )
+    except KeyError as error:
+        raise VersionError(
+            f"{head.name}: its reports are of an older format, without {error}; `dvc repro` there updates them"
+        ) from error
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(written[PAGE], encoding="utf-8")
+
+
+def _named(version: Version) -> str:
+    """Return the name of a version, and its commit if the name does not say it."""
+    commit = (version.commit or "")[:COMMIT_CHARS]
+    return version.name if not commit or version.name.startswith(commit) else f"{version.name} ({commit})"
+
+
+def _usage(version: Version, kind: str) -> Usage | None:
+    """Return what the verdicts of a version took; None if its evidence is unavailable, which the page then says."""
+    folder = f"{LEDGER}{kind}"
+    try:
+        return VerdictEvidence(version.path(folder)).usage() if version.has(folder) else None
+    except VersionError:
+        return None

@@ -10,8 +10,7 @@ import numpy as np
 from tasks.console.format import Text, shown
 from tasks.metrics.base import NOT_ASKED
 from tasks.reporting.chosen_rows import ChosenRows
-from tasks.reporting.notable_rows import Kind
-from tasks.reporting.part_answers import LABEL
+from tasks.reporting.notable_rows import LABEL, Kind
 from tasks.reporting.row_texts import DetailLines, explanation, metric_of, references_shown
 from tasks.scores.columns import ScoreColumn
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
 from tasks.reporting.histograms import Bins, BinValues, joined
-from tasks.reporting.notable_rows import Answers
-from tasks.reporting.part_answers import RunColumns, RunPart, answers_of
+from tasks.reporting.notable_rows import Answers, RunColumns, RunPart, answers_of
 from tasks.reporting.row_texts import (
     NAMED_BY,
     REFERENCES_SHOWN,

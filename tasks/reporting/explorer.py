@@ -13,8 +13,7 @@ import pyarrow as pa
 from tasks.console.format import abridged, abridged_apart, visible
 from tasks.reporting.chosen_rows import ChosenRows, whole_chars
 from tasks.reporting.drawing import colour, shape
-from tasks.reporting.notable_rows import Answers, Kind
-from tasks.reporting.part_answers import LABEL
+from tasks.reporting.notable_rows import LABEL, Answers, Kind
 from tasks.reporting.row_texts import COLUMNS, PAGE, PackedExplanation, hashed, metric_of, packed
 from tasks.reporting.run_summary import RunSummary
 from tasks.reporting.score_tables import family_title

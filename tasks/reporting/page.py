@@ -1,9 +1,10 @@
-"""The page as one HTML file, from its content and the templates of this folder."""
+"""The page as one HTML file: what it shows as plain values, and the templates of this folder."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from tasks.console.format import (
@@ -20,24 +21,83 @@ from tasks.console.format import (
     visible,
 )
 from tasks.pipeline.hashing import sha256
-from tasks.reporting import axes, candidate_matrix, reliability, trends
-from tasks.reporting.content import Content
+from tasks.reporting import axes, reliability, score_tables, trends
+from tasks.reporting.cards import CardGroup
 from tasks.reporting.drawing import colour, shape
-from tasks.reporting.explorer import NAME_CHARS
-from tasks.reporting.histograms import histogram
-from tasks.reporting.score_tables import by_metric, passing
-from tasks.reporting.trend_charts import trend_charts
-from tasks.reporting.word_diff import word_diff
+from tasks.reporting.explorer import NAME_CHARS, Explorer
+from tasks.reporting.histograms import Distribution, histogram
+from tasks.reporting.provenance import Provenance, StageChecks
+from tasks.reporting.row_texts import word_diff
+from tasks.reporting.score_tables import MetricScores, SliceTable, by_metric, passing
+from tasks.reporting.survey import FieldTable
+from tasks.reporting.trends import Series, Trend, trend_charts
 from tasks.scores.failures import KINDS
+from tasks.scores.metrics_report import AgreementEntry, MetricsReport
 from tasks.scores.targets import TargetVerdict
 from tasks.wording import comparison_lines, notes, several_lines
-from tasks.wording.evidence import by_column
-from tasks.wording.preference import strength
+from tasks.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
+from tasks.wording.conclusion import Conclusion
+from tasks.wording.evidence import SliceLines, by_column
+from tasks.wording.preference import PreferenceSection, strength
+from tasks.wording.repeated_answers import RepeatedAnswers
+from tasks.wording.resources import ResourceTable
 from tasks.wording.verdicts import RELATIONS, Decision, Verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+
+class ComparedVersions(NamedTuple):
+    """Several versions, and the primary measure over them; trend: None if no version states it, or it is not shown."""
+
+    document: SeveralVersions
+    trend: Trend | None = None
+
+
+class Content(NamedTuple):
+    """The content of the page; the templates read these names.
+
+    measured: reports/metrics.json. conclusion: None if it has no headlines. worst_slices, trust: evidence beside it.
+    version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
+    first.
+    candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.
+    preference: None unless the judge was asked for it. resources: what answers took.
+    fields: None unless answers are scored by json_fields.
+    lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
+    slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
+    comparison: of another version with this one, as `python -m flows.compare --json` writes it; None without one.
+    history: past runs by schedule; None without a history. several: three or more versions compared; beside a history,
+    its runs with this version. explorer: None if no answer fits. max_chars: of a text.
+    """
+
+    measured: MetricsReport
+    conclusion: Conclusion | None
+    worst_slices: SliceLines
+    trust: list[str]
+    version: str | None
+    candidates: list[str]
+    lead: MetricScores | None
+    families: dict[str, list[MetricScores]]
+    distributions: list[Distribution]
+    without_distribution: dict[str, str]
+    slices: dict[str, list[SliceTable]]
+    small_n: int
+    card_groups: list[CardGroup]
+    stages: list[StageChecks]
+    agreement: dict[str, dict[str, AgreementEntry]]
+    candidate_pairs: Sequence[PairEntry]
+    repeated: RepeatedAnswers | None
+    fields: FieldTable | None
+    comparison: ComparisonDocument | None
+    history: Sequence[Series] | None
+    explorer: Explorer | None
+    provenance: Provenance
+    max_chars: int
+    preference: PreferenceSection | None = None
+    resources: Sequence[ResourceTable] = ()
+    several: ComparedVersions | None = None
+
 
 FOLDER = Path(__file__).parent
 # Verdict → its class in the style sheet; all others are open.
@@ -117,7 +177,7 @@ def _environment(max_chars: int) -> "Environment":
         "points_interval": points_interval,
         "axis": axes,
         "reliability": reliability,
-        "pairwise": candidate_matrix,
+        "pairwise": score_tables,
         "rows_address": rows_address,
         "word_diff": word_diff,
         "shown": partial(shown, limit=max_chars),

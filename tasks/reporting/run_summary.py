@@ -10,12 +10,19 @@ from tasks.pipeline.tables import Parts
 from tasks.pipeline.workers import Crew
 from tasks.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids, whole_chars
 from tasks.reporting.histograms import Bins, BinValues, Distribution, distribution, quartile_bins
-from tasks.reporting.notable_rows import Answers, Kind, in_order, notable_kinds
-from tasks.reporting.part_answers import LABEL, PrimaryColumn, RunColumns
+from tasks.reporting.notable_rows import LABEL, Answers, Kind, PrimaryColumn, RunColumns, in_order, notable_kinds
 from tasks.reporting.score_tables import FAMILIES, Row, measured_rows
 from tasks.reporting.settings import Report
-from tasks.reporting.survey import Missing, MissingScores, Survey, Wanted, extremes, present_candidates, survey
-from tasks.reporting.worst_ids import in_turns
+from tasks.reporting.survey import (
+    Missing,
+    MissingScores,
+    Survey,
+    Wanted,
+    extremes,
+    in_turns,
+    present_candidates,
+    survey,
+)
 from tasks.scores import failures
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import details_column, score_columns, score_tables

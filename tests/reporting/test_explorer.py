@@ -13,8 +13,8 @@ from tasks.console.format import number, shown
 from tasks.pipeline.workers import Crew
 from tasks.reporting import chosen_rows
 from tasks.reporting.explorer import explorer, pack, packing_of, room
+from tasks.reporting.notable_rows import RunColumns
 from tasks.reporting.page import FOLDER
-from tasks.reporting.part_answers import RunColumns
 from tasks.reporting.row_texts import row_name
 from tasks.reporting.run_summary import summary_of
 from tasks.reporting.score_tables import FAMILIES

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.monitoring.series import series
 from tasks.reporting.drawing import SHAPES
-from tasks.reporting.trend_charts import SIZES, trend_chart, trend_charts
+from tasks.reporting.trends import SIZES, trend_chart, trend_charts
 from tests.reporting.past import DAY, FIRST, SECOND, entry, floors, nights, past
 
 SWATCHES = {"aurora": "var(--c0)", "borealis": "var(--c1)"}

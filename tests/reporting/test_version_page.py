@@ -13,8 +13,8 @@ from tasks.errors import VersionError
 from tasks.ledger.entries import Entry, line_of
 from tasks.monitoring.series import series, trend_of_versions
 from tasks.pipeline.dvc_yaml import stages
-from tasks.reporting.content import ComparedVersions
-from tasks.reporting.version_page import write_page
+from tasks.reporting.assembly import write_page
+from tasks.reporting.page import ComparedVersions
 from tasks.scores.estimates import rounded
 from tasks.versions.version import Version
 from tasks.wording.verdicts import Decision

@@ -19,7 +19,7 @@ from benchmarks.coverage.cells import (
     width,
 )
 from benchmarks.coverage.designed import Judged, blind_to_some, calibrated, lenient, too_sure
-from flows.label.weights import Drawn, base_design, combined, mixed_share, squared_weights
+from flows.label.choice import Drawn, base_design, combined, mixed_share, squared_weights
 from tasks.statistics.calibration import calibration
 from tasks.statistics.clusters import Codes
 from tasks.statistics.cross_fit import cross_fitted

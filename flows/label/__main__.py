@@ -9,12 +9,10 @@ from pathlib import Path
 from flows.init.dataset_section import is_tracked, write_dataset
 from flows.init.proposal.section import NAME, written
 from flows.label import mapping
-from flows.label.choice import BY, choose, widths
-from flows.label.label_file import design_of, known_entries, raters, write_entries
+from flows.label.choice import BY, By, choose, widths
+from flows.label.label_file import design_of, known_entries, raters, take, write_entries
 from flows.label.run_rows import read_run
 from flows.label.sheet import write_sheet
-from flows.label.taken import take
-from flows.label.weights import By
 from flows.system import locks, processes
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from flows.label.choice import BY, Choice, choose, read_name, widths
+from flows.label.choice import BY, By, Choice, Design, base_design, choose, read_name, widths
 from flows.label.run_rows import read_run
-from flows.label.weights import By, Design, base_design
 from tasks.errors import DataError
 from tests.flows.label.made_run import QUESTIONS, judge, load_again, make_run
 

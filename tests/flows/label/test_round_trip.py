@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from flows.label import __main__ as command
 from flows.label import sheet as sheets
+from flows.label.choice import base_design
 from flows.label.choice import choose as choice_of
-from flows.label.label_file import design_of, raters, read_entries, write_entries
+from flows.label.label_file import design_of, raters, read_entries, take, write_entries
 from flows.label.mapping import with_labels
 from flows.label.run_rows import read_run
 from flows.label.sheet import COLUMNS, defused, restored, write_sheet
-from flows.label.taken import take
-from flows.label.weights import base_design
 from tasks.dataset.settings import Dataset
 from tasks.pipeline import git, params
 from tasks.pipeline.files import remove

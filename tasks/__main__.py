@@ -3,7 +3,7 @@
 import argparse
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +15,22 @@ from tasks.pipeline import stage_server
 # The stage after which the summary is printed, if the stage was started by hand.
 LAST_STAGE = "report"
 HISTORY = Path("reports/history.html")
+# Command that is no stage → what it does.
+OTHERS = {
+    "summary": "Print the results of the last run, and where the report is",
+    "history": "Print the last runs, and since when something is wrong",
+    "export": "Write results in the forms of other tools",
+    "gx": "Write the checks of the tables as a Great Expectations context with Data Docs",
+    "verify": "Check that files, DVC's copies of them and the ledger's stores are as they were written",
+    "ledger": "Manage judge replies and embeddings that were paid for",
+    "storage": "Manage the parts of tables in run.storage",
+}
+# Stage → what `--plan` prints of it.
+PLANS = {
+    "judge": "how many calls would be made, and their cost",
+    "answer": "how many calls would be made, and their cost",
+    "embed": "how many texts would be embedded, and the minutes that this takes",
+}
 EXIT_STATUS = (
     "Exit status: 0 done; 2 an error that the message explains; 75 a server did not answer, or batches are "
     "at work: try later; 130 interrupted."
@@ -43,63 +59,47 @@ def parser() -> Parser:
         epilog=EXIT_STATUS,
     )
     descriptions = {stage.name: stage.description for stage in stages().values()}
-    others = {
-        "summary": "Print the results of the last run, and where the report is",
-        "history": "Print the last runs, and since when something is wrong",
-        "export": "Write results in the forms of other tools",
-        "gx": "Write the checks of the tables as a Great Expectations context with Data Docs",
-        "verify": "Check that files, DVC's copies of them and the ledger's stores are as they were written",
-        "ledger": "Manage judge replies and embeddings that were paid for",
-        "storage": "Manage the parts of tables in run.storage",
-    }
-    commands = top.add_commands("stage|command", descriptions | others)
+    commands = top.add_commands("stage|command", descriptions | OTHERS)
     for name in descriptions:
-        commands[name].set_defaults(run=_stage, stage=name)
-        if name == "judge":
-            commands[name].set_defaults(run=_judge)
-            plan = "only print how many calls would be made, and their cost"
-            commands[name].add_argument("--plan", action="store_true", help=plan)
-            band = (
-                "only learn judge.band of a cascade from human labels: at most this share of what the offline judge "
-                "decides is wrong, such as 0.02"
-            )
-            commands[name].add_argument("--band", type=float, metavar="SHARE", help=band)
-            choose = (
-                "only ask the judges of judge.panel about so many labelled rows, and print how often each agrees with "
-                "the labels, its price and time, and who is dispensable; default: 300"
-            )
-            commands[name].add_argument("--choose", type=int, nargs="?", const=0, metavar="ROWS", help=choose)
-        if name == "answer":
-            commands[name].set_defaults(run=_answer)
-            plan = "only print how many calls would be made, and their cost"
-            commands[name].add_argument("--plan", action="store_true", help=plan)
-        if name == "embed":
-            commands[name].set_defaults(run=_embed)
-            plan = "only print how many texts would be embedded, and the minutes that this takes"
-            commands[name].add_argument("--plan", action="store_true", help=plan)
-    commands["summary"].set_defaults(run=_summary)
-    commands["history"].add_argument(
-        "--html",
-        nargs="?",
-        const=HISTORY,
-        type=Path,
-        metavar="FILE",
-        help=f"write the report of the workspace with past runs instead; default: {HISTORY}",
+        commands[name].set_defaults(run=_WITH_OPTIONS.get(name, _stage), stage=name)
+    for name, plan in PLANS.items():
+        if name in descriptions:
+            commands[name].add_argument("--plan", action="store_true", help=f"only print {plan}")
+    if "judge" in descriptions:
+        _add_judge(commands["judge"])
+    _add_others(commands)
+    return top
+
+
+def _add_judge(judge: argparse.ArgumentParser) -> None:
+    band = (
+        "only learn judge.band of a cascade from human labels: at most this share of what the offline judge "
+        "decides is wrong, such as 0.02"
     )
+    judge.add_argument("--band", type=float, metavar="SHARE", help=band)
+    choose = (
+        "only ask the judges of judge.panel about so many labelled rows, and print how often each agrees with "
+        "the labels, its price and time, and who is dispensable; default: 300"
+    )
+    judge.add_argument("--choose", type=int, nargs="?", const=0, metavar="ROWS", help=choose)
+
+
+def _add_others(commands: Mapping[str, Parser]) -> None:
+    commands["summary"].set_defaults(run=_summary)
+    html = f"write the report of the workspace with past runs instead; default: {HISTORY}"
+    commands["history"].add_argument("--html", nargs="?", const=HISTORY, type=Path, metavar="FILE", help=html)
     commands["history"].set_defaults(run=_history)
     command_line.add_arguments(commands["export"])
     command_line.add_gx(commands["gx"])
-    commands["verify"].add_argument(
-        "versions", nargs="*", metavar="VERSION", help="commit, tag, branch or experiment; default: the workspace"
-    )
+    version = "commit, tag, branch or experiment"
+    commands["verify"].add_argument("versions", nargs="*", metavar="VERSION", help=f"{version}; default: the workspace")
     commands["verify"].set_defaults(run=_verify)
     ledger = commands["ledger"].add_commands("action", {"import": "Import what other versions paid for"})
-    ledger["import"].add_argument("revisions", nargs="+", metavar="REV", help="commit, tag, branch or experiment")
+    ledger["import"].add_argument("revisions", nargs="+", metavar="REV", help=version)
     ledger["import"].set_defaults(run=_import)
     storage = commands["storage"].add_commands("action", {"gc": "Count the parts that no version names"})
     storage["gc"].add_argument("--remove", action="store_true", help="also remove those written more than 14 days ago")
     storage["gc"].set_defaults(run=_collect)
-    return top
 
 
 # Each command imports what it needs: some of that takes seconds.
@@ -162,6 +162,9 @@ def _embed(chosen: argparse.Namespace) -> None:
         ledger.take_in(Path(LEDGER, "embed"))
         ahead = embed.plan(preflight.parts(), params.for_stage("embed"), ledger)
     say(f"embed: {ahead or 'the ledger has every vector'}")
+
+
+_WITH_OPTIONS = {"answer": _answer, "judge": _judge, "embed": _embed}
 
 
 def _summary(_chosen: argparse.Namespace) -> None:

@@ -1,9 +1,10 @@
 """Estimates: one row per (candidate, metric, slice column, slice value); the row of all rows has no slice."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,19 +46,20 @@ from tasks.scores.estimate_rows import (
     with_labels,
 )
 from tasks.scores.estimates import rounded
-from tasks.scores.failures import FailureSums
 from tasks.scores.headline import headlines, leaders, rates
 from tasks.scores.metrics_report import best_first, primary_first
-from tasks.scores.passes import Passes
+from tasks.scores.offline_calibration import Probabilities
+from tasks.scores.passes import Labelled, Passes
 from tasks.scores.primary import VERDICT, Primary, primary
-from tasks.scores.score_parts import ScoreParts
+from tasks.scores.score_parts import PartSums, ScoreParts, SecondSums
 from tasks.scores.signature import VerdictSource
 from tasks.scores.sums import CandidateSums
 from tasks.scores.targets import Targets, decided
 from tasks.scores.weighting import (
+    Mix,
     Mixing,
+    RowWeights,
     Weighted,
-    Weighting,
     add_weighted,
     check_weighting,
     weight_exponent,
@@ -72,7 +74,6 @@ from tasks.wording.comparison_document import PairEntry
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from tasks.statistics.correlation import ColumnProducts
 
-Found = TypeVar("Found")
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("candidate", "metric", "slice", "slice_value")),
@@ -132,66 +133,18 @@ def aggregate(
         scratch: An empty folder for the rows that are compared; None: they are in memory.
     """
     load, confidence = tables["load"], params.aggregate.confidence
-    scores = tuple(tables[name] for name in score_tables(tables))
     weighting = weighting_of(params.aggregate.chosen_mix, load)
+    scores = tuple(tables[name] for name in score_tables(tables))
     parts = ScoreParts(load, scores, tables["judge"], weight_exponent(load))
-    run = Passes(parts, crew or Crew(), progress, confidence, guarantee=params.aggregate.guarantee)
-    labelled = run.labelled()
-    # Of labels that a design chose, more are of rows on which the judge is unsure: what is counted over labelled rows
-    # alone, such as agreement, would be that of difficult rows.
-    designed = load.about.get("labels") == "designed"
-    thresholds = {} if designed else human_labels.thresholds(labelled.candidates, confidence)
-    fitted = metrics_report.fitted_thresholds(thresholds)
-    labels = [] if designed else [candidate.with_fitted(fitted) for candidate in labelled.candidates]
-    sums = run.sums(fitted, grouped=labelled.grouped)
-    scored = [*sums.candidates.values()]
-    decides = primary(params.gate.primary, scored, random=all(one.labels_random for one in scored))
-    by = _judge(scored)
-    second = run.second(sums, fitted, decides.name, grouped=labelled.grouped)
-    whole = cache(lambda: run.parts.whole(fitted))
-    guarantee, is_estimated = params.aggregate.guarantee, any(one.labels_random for one in scored)
-    probable = run.labelled_probabilities() if labelled.candidates and (by.has_offline or is_estimated) else None
-    recalibration = offline_calibration.recalibration(probable, confidence) if probable else None
-    offline = cache(lambda: offline_probabilities(tables["judge"], recalibration))
-    rows = [*estimate_rows(scored, second, confidence, guarantee=guarantee)]
-    if designed:
-        rows = with_designed(rows, whole(), offline(), confidence, guarantee=guarantee)
-    rows, votes = panel_estimates.over_jurors(rows, tables["judge"], whole, confidence)
+    passes = Passes(parts, crew or Crew(), progress, confidence, guarantee=params.aggregate.guarantee)
+    run = _Run(tables, params, passes, weighting)
+    rows, votes = _rows(run)
     table = pa.Table.from_pylist([row | {"method": str(row["method"])} for row in rows], SCHEMA)
-    entries = with_labels(tree(table), labels, fitted, confidence, cache(run.in_sample) if by.has_offline else None)
-    entries = with_few(entries, scored, whole, offline, confidence)
-    if weighting:
-        add_weighted(entries, rows, scored, weighting, confidence)
-        entries = rounded(entries)
-    if QUESTION in load.schema.names:
-        entries = _with_draws(entries, whole(), params.aggregate)
-    repeated = rater_agreement.self_agreement_entries(load, tables["judge"], confidence, grouped=labelled.grouped)
-    noise = rater_agreement.noise(repeated, tables["judge"])
-    document: metrics_report.MetricsReport = {
-        "schema": 1,
-        "confidence": confidence,
-        "joint_confidence": params.gate.confidence,
-        "dataset": dataset_counts(sums.counts, load, tables["load_rejected"], tables["embed"]),
-        "candidates": entries,
-        "comparisons": _comparisons(
-            run, fitted, scored, decides, params, scratch, weighting, noise, grouped=labelled.grouped
-        ),
-        "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in thresholds.items()},
-        "correlations": _correlations(scored, sums.products, decides.name),
-    }
-    if weighting:
-        document["weighting"] = weighting_entry(weighting)
-    document = _with_questions(document, run, tables, confidence, grouped=labelled.grouped)
-    if labelled.left_out:
-        document["dataset"]["labels_left_out"] = labelled.left_out
-    if QUESTION in load.schema.names:
-        document["pass_at"] = [*params.aggregate.pass_at]
-    graded = {} if designed else rater_agreement.graded_entries(run.parts, scored, confidence, grouped=labelled.grouped)
-    if taken := resources.entries(load, confidence, grouped=labelled.grouped):
-        document["resources"] = taken
-    document = _with_agreement(document, labels, graded, repeated, votes, confidence)
-    document = _with_calibration(document, recalibration, None if designed else probable, by, confidence)
-    document = _first_screen(document, decides, scored, by, second.failures, params, weighting)
+    document = _document(run, _entries(run, table, rows), scratch)
+    document = _with_questions(document, run)
+    document = _with_agreement(document, run, votes)
+    document = _with_calibration(document, run)
+    document = _first_screen(document, run)
     yield {
         "aggregate": table,
         metrics_report.METRICS: to_json(document),
@@ -199,81 +152,198 @@ def aggregate(
     }
 
 
-def _with_questions(
-    document: metrics_report.MetricsReport,
-    run: Passes,
-    tables: Mapping[str, Parts],
-    confidence: float,
-    *,
-    grouped: bool,
-) -> metrics_report.MetricsReport:
-    """Add how often each criterion of a rubric is met, and which candidates a judge prefers."""
-    by_metric = {name: run.criteria(name, grouped=grouped) for name in rubrics(tables["judge"])}
-    if criteria := {name: entry for name, entry in by_metric.items() if entry["different"]}:
-        document["criteria"] = rounded(criteria)
-    if "preference" in tables and (
-        preferred := preferences.entry(tables["load"], tables["preference"], confidence, run.crew)
-    ):
-        document["preference"] = rounded(preferred)
+@dataclass(frozen=True)
+class _Run:
+    """What the rows add up to; each pass over them is made once, when something needs it."""
+
+    tables: Mapping[str, Parts]
+    params: Params
+    passes: Passes
+    weighting: Mix | RowWeights | None
+
+    @property
+    def load(self) -> Parts:
+        return self.tables["load"]
+
+    @property
+    def confidence(self) -> float:
+        return self.passes.confidence
+
+    @property
+    def grouped(self) -> bool:
+        return self.labelled.grouped
+
+    @property
+    def designed(self) -> bool:
+        """Whether a design chose the labelled rows.
+
+        More of them are then rows on which the judge is unsure: what is counted over labelled rows alone, such as
+        agreement, would be that of difficult rows.
+        """
+        return bool(self.load.about.get("labels") == "designed")
+
+    @cached_property
+    def labelled(self) -> Labelled:
+        return self.passes.labelled()
+
+    @cached_property
+    def thresholds(self) -> Mapping[str, metrics_report.ThresholdEntry]:
+        return {} if self.designed else human_labels.thresholds(self.labelled.candidates, self.confidence)
+
+    @cached_property
+    def fitted(self) -> dict[str, float]:
+        return metrics_report.fitted_thresholds(self.thresholds)
+
+    @property
+    def labels(self) -> list[Candidate]:
+        """The labelled rows to measure agreement on; none if a design chose them."""
+        return [] if self.designed else [one.with_fitted(self.fitted) for one in self.labelled.candidates]
+
+    @cached_property
+    def sums(self) -> PartSums:
+        return self.passes.sums(self.fitted, grouped=self.grouped)
+
+    @property
+    def scored(self) -> list[CandidateSums]:
+        return [*self.sums.candidates.values()]
+
+    @cached_property
+    def decides(self) -> Primary:
+        return primary(self.params.gate.primary, self.scored, random=all(one.labels_random for one in self.scored))
+
+    @cached_property
+    def by(self) -> VerdictSource:
+        """Who gave the verdicts."""
+        signatures = [c.facts.signature for one in self.scored for c in one.columns if c.name == VERDICT]
+        return VerdictSource.of(signatures[0] if signatures else "")
+
+    @cached_property
+    def second(self) -> SecondSums:
+        return self.passes.second(self.sums, self.fitted, self.decides.name, grouped=self.grouped)
+
+    @cached_property
+    def whole(self) -> list[Candidate]:
+        """All rows, in memory."""
+        return self.passes.parts.whole(self.fitted)
+
+    @cached_property
+    def probable(self) -> offline_calibration.LabelledProbabilities | None:
+        """The labelled rows with the offline judge's probabilities, if those count."""
+        counts = self.by.has_offline or any(one.labels_random for one in self.scored)
+        return self.passes.labelled_probabilities() if self.labelled.candidates and counts else None
+
+    @cached_property
+    def recalibration(self) -> offline_calibration.Recalibration | None:
+        return offline_calibration.recalibration(self.probable, self.confidence) if self.probable else None
+
+    @cached_property
+    def offline(self) -> Probabilities:
+        return offline_probabilities(self.tables["judge"], self.recalibration)
+
+    @cached_property
+    def repeated(self) -> Mapping[str, Mapping[str, metrics_report.SelfAgreementEntry]]:
+        """How far a judge agrees with itself."""
+        return rater_agreement.self_agreement_entries(
+            self.load, self.tables["judge"], self.confidence, grouped=self.grouped
+        )
+
+
+def _rows(run: _Run) -> tuple[list[Row], panel_estimates.Stated]:
+    """The rows of the table, and what is stated of a panel's votes."""
+    guarantee = run.passes.guarantee
+    rows = [*estimate_rows(run.scored, run.second, run.confidence, guarantee=guarantee)]
+    if run.designed:
+        rows = with_designed(rows, run.whole, run.offline, run.confidence, guarantee=guarantee)
+    return panel_estimates.over_jurors(rows, run.tables["judge"], lambda: run.whole, run.confidence)
+
+
+def _entries(run: _Run, table: pa.Table, rows: list[Row]) -> metrics_report.Candidates:
+    """The entries of the candidates: the table as a tree, with what labels, weights and draws add."""
+    in_sample = cache(run.passes.in_sample) if run.by.has_offline else None
+    entries = with_labels(tree(table), run.labels, run.fitted, run.confidence, in_sample)
+    entries = with_few(entries, run.scored, lambda: run.whole, lambda: run.offline, run.confidence)
+    if run.weighting:
+        add_weighted(entries, rows, run.scored, run.weighting, run.confidence)
+        entries = rounded(entries)
+    if QUESTION in run.load.schema.names:
+        entries = _with_draws(entries, run.whole, run.params.aggregate)
+    return entries
+
+
+def _document(run: _Run, entries: metrics_report.Candidates, scratch: Path | None) -> metrics_report.MetricsReport:
+    """The sections that every run has; scratch: as of `aggregate`."""
+    load = run.load
+    document: metrics_report.MetricsReport = {
+        "schema": 1,
+        "confidence": run.confidence,
+        "joint_confidence": run.params.gate.confidence,
+        "dataset": dataset_counts(run.sums.counts, load, run.tables["load_rejected"], run.tables["embed"]),
+        "candidates": entries,
+        "comparisons": _comparisons(run, scratch),
+        "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in run.thresholds.items()},
+        "correlations": _correlations(run.scored, run.sums.products, run.decides.name),
+    }
+    if run.weighting:
+        document["weighting"] = weighting_entry(run.weighting)
+    if run.labelled.left_out:
+        document["dataset"]["labels_left_out"] = run.labelled.left_out
     return document
 
 
-def _with_calibration(
-    document: metrics_report.MetricsReport,
-    recalibration: offline_calibration.Recalibration | None,
-    labelled: offline_calibration.LabelledProbabilities | None,
-    by: VerdictSource,
-    confidence: float,
-) -> metrics_report.MetricsReport:
-    """Add how far the offline judge's probabilities fit the labels."""
-    used = is_recalibrated(document["candidates"])
-    if recalibration and (by.has_offline or used):
-        document["calibration"] = rounded(recalibration.entry) | {"used": used}
-    if labelled and by.has_offline and (groups := offline_calibration.reliability(labelled, confidence)):
-        document["reliability"] = rounded(groups)
+def _with_questions(document: metrics_report.MetricsReport, run: _Run) -> metrics_report.MetricsReport:
+    """Add criteria of rubrics, the candidates that a judge prefers, the k of pass@k, and resources."""
+    tables, confidence = run.tables, run.confidence
+    by_metric = {name: run.passes.criteria(name, grouped=run.grouped) for name in rubrics(tables["judge"])}
+    if criteria := {name: entry for name, entry in by_metric.items() if entry["different"]}:
+        document["criteria"] = rounded(criteria)
+    if "preference" in tables and (
+        preferred := preferences.entry(run.load, tables["preference"], confidence, run.passes.crew)
+    ):
+        document["preference"] = rounded(preferred)
+    if QUESTION in run.load.schema.names:
+        document["pass_at"] = [*run.params.aggregate.pass_at]
+    if taken := resources.entries(run.load, confidence, grouped=run.grouped):
+        document["resources"] = taken
     return document
 
 
 def _with_agreement(
-    document: metrics_report.MetricsReport,
-    labels: Sequence[Candidate],
-    graded: metrics_report.GradedAgreement,
-    repeated: Mapping[str, Mapping[str, metrics_report.SelfAgreementEntry]],
-    votes: panel_estimates.Stated,
-    confidence: float,
+    document: metrics_report.MetricsReport, run: _Run, votes: panel_estimates.Stated
 ) -> metrics_report.MetricsReport:
     """Add how far raters or judges of a panel agree with each other, and a judge with grades of people and itself."""
-    rated = {one.name: entry for one in labels if (entry := rater_agreement.raters_entry(one, confidence))}
-    sections = {"raters": rated, "graded": graded, "self_agreement": repeated, **votes}
+    parts, confidence = run.passes.parts, run.confidence
+    rated = {one.name: entry for one in run.labels if (entry := rater_agreement.raters_entry(one, confidence))}
+    graded = {} if run.designed else rater_agreement.graded_entries(parts, run.scored, confidence, grouped=run.grouped)
+    sections = {"raters": rated, "graded": graded, "self_agreement": run.repeated, **votes}
     found: Any = {name: rounded(section) for name, section in sections.items() if section}
     return {**document, **found}
 
 
-def _comparisons(
-    run: Passes,
-    fitted: Mapping[str, float],
-    scored: Sequence[CandidateSums],
-    decides: Primary,
-    params: Params,
-    scratch: Path | None,
-    weighting: Weighting | None,
-    noise: Mapping[tuple[str, str], float],
-    *,
-    grouped: bool,
-) -> list[PairEntry]:
+def _with_calibration(document: metrics_report.MetricsReport, run: _Run) -> metrics_report.MetricsReport:
+    """Add how far the offline judge's probabilities fit the labels."""
+    used, by = is_recalibrated(document["candidates"]), run.by
+    if run.recalibration and (by.has_offline or used):
+        document["calibration"] = rounded(run.recalibration.entry) | {"used": used}
+    labelled = None if run.designed else run.probable
+    if labelled and by.has_offline and (groups := offline_calibration.reliability(labelled, run.confidence)):
+        document["reliability"] = rounded(groups)
+    return document
+
+
+def _comparisons(run: _Run, scratch: Path | None) -> list[PairEntry]:
     """Compare every two candidates; the comparisons by the primary measure are one family of tests."""
     from tasks.comparison import candidate_pairs
     from tasks.comparison.blocks import Side, pairs_of_run
     from tasks.comparison.resources import without_guards
 
-    if len(scored) < 2:  # noqa: PLR2004 (a pair)
+    if len(run.scored) < 2:  # noqa: PLR2004 (a pair)
         return []
-    names = [one.name for one in scored]
-    side = Side(run.parts.load, run.parts.scores, fitted, None, names, grouped, run.parts.weight_exponent)
+    names, parts = [one.name for one in run.scored], run.passes.parts
+    side = Side(parts.load, parts.scores, run.fitted, None, names, run.grouped, parts.weight_exponent)
     pairs = pairs_of_run(side, scratch and scratch / "pairs")
-    gate = without_guards(params.gate, run.parts.load)
-    families = candidate_pairs.compare(pairs, gate, decides.name, params.aggregate.pass_at, weighting=weighting)
-    return candidate_pairs.entries(families, pairs, noise)
+    gate, pass_at = without_guards(run.params.gate, parts.load), run.params.aggregate.pass_at
+    families = candidate_pairs.compare(pairs, gate, run.decides.name, pass_at, weighting=run.weighting)
+    return candidate_pairs.entries(families, pairs, rater_agreement.noise(run.repeated, run.tables["judge"]))
 
 
 def expect(params: Params) -> Contract:
@@ -336,17 +406,10 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     return {"rows_of_a_metric": counted / metrics if metrics else float("nan")}
 
 
-def _first_screen(
-    document: metrics_report.MetricsReport,
-    decides: Primary,
-    scored: Sequence[CandidateSums],
-    by: VerdictSource,
-    kinds: Mapping[str, FailureSums],
-    params: Params,
-    weighting: Weighting | None,
-) -> metrics_report.MetricsReport:
+def _first_screen(document: metrics_report.MetricsReport, run: _Run) -> metrics_report.MetricsReport:
     """The sections that conclude from the numbers: headlines, who leads, targets, failures and worst slices."""
-    confidence, entries = params.aggregate.confidence, document["candidates"]
+    confidence, entries = run.confidence, document["candidates"]
+    scored, decides, by, weighting, params = run.scored, run.decides, run.by, run.weighting, run.params
     shown, own = headlines(decides, scored, entries, by, confidence), Weighted(scored, entries)
     if weighting:
         own = weighted(scored, entries, weighting)
@@ -354,7 +417,9 @@ def _first_screen(
     shown = {name: shown[name] for name in best_first(shown, higher_is_better=_more_is_better(scored, decides.name))}
     best = leaders(decides, shown, document["comparisons"])
     counted = [one for one in scored if not (one.labels_designed and decides.name == human_labels.LABEL)]
-    shares = failures.frequencies(counted, decides.name, kinds, confidence, guarantee=params.aggregate.guarantee)
+    shares = failures.frequencies(
+        counted, decides.name, run.second.failures, confidence, guarantee=params.aggregate.guarantee
+    )
     worst = worst_slices(counted, decides.name, confidence, by_judge=by.is_offline and decides.name == VERDICT)
     outside = {one.name: one.share_outside for one in scored if by.is_offline and one.judged is not None}
     limits = rates(decides, own.scored, shown, own.entries, by, confidence)
@@ -387,12 +452,6 @@ def _more_is_better(scored: Sequence[CandidateSums], measure: str) -> bool:
     facts = [one.facts for candidate in scored for one in candidate.columns if one.name == name]
     is_rate = name == measure and any(one.has_pass_rate for one in facts)
     return is_rate or not facts or facts[0].higher_is_better
-
-
-def _judge(scored: Sequence[CandidateSums]) -> VerdictSource:
-    """Who gave the verdicts."""
-    signatures = [c.facts.signature for one in scored for c in one.columns if c.name == VERDICT]
-    return VerdictSource.of(signatures[0] if signatures else "")
 
 
 def _with_draws(

@@ -1,10 +1,8 @@
 import io
 import json
 
-import pytest
 from rich.console import Console
 
-from benchmarks import overhead
 from benchmarks.report import Floor, Result, Table, keep, show
 
 RESULT = Result(
@@ -60,19 +58,3 @@ def test_a_section_is_printed():
 
     assert "123.5" in shown.getvalue()
     assert "at most 3 GB" in shown.getvalue()
-
-
-def test_imports_count_for_the_package_that_was_first_to_import_them():
-    log = """import time: self [us] | cumulative | imported package
-import time:       100 |        100 |     numpy.core
-import time:       200 |        300 |   numpy
-import time:        10 |         10 |   unknown
-import time:      1000 |       1310 | pandas
-import time:         5 |          5 |   scipy
-import time:         2 |          2 | json
-import time:         3 |          8 | tasks.runner
-"""
-
-    seconds = overhead.import_seconds(log)
-
-    assert seconds == pytest.approx({"pandas": 1310e-6, "scipy": 5e-6, "other": 5e-6})

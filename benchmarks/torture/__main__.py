@@ -4,8 +4,6 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib import import_module
-from pkgutil import iter_modules
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -13,26 +11,33 @@ from rich.table import Table
 
 from benchmarks import machine, torture
 from benchmarks.data import ROOT
-from benchmarks.torture.campaign import Campaign, Counts, counted
-from benchmarks.torture.table import REPORT, cells
+from benchmarks.torture import (
+    damaged_files,
+    flipped_bits,
+    hostile_replies,
+    interrupted_judge,
+    kills,
+    schedule_kills,
+    stores,
+)
+from benchmarks.torture.campaign import REPORT, Campaign, Counts, cells, counted
 from tasks.pipeline.files import read_json, to_json
 
 SEED = 0
 # Failures that are printed of a campaign.
 SHOWN = 10
-
-
-def campaigns() -> dict[str, Campaign]:
-    """Return every campaign by name, from the constant CAMPAIGN of the modules in this package."""
-    names = [found.name for found in iter_modules(torture.__path__) if not found.name.startswith("_")]
-    modules = (import_module(f"{torture.__name__}.{name}") for name in names)
-    every = [module.CAMPAIGN for module in modules if hasattr(module, "CAMPAIGN")]
-    return {campaign.name: campaign for campaign in every}
+CAMPAIGNS: Mapping[str, Campaign] = {
+    campaign.name: campaign
+    for campaign in (
+        damaged_files.DATA_FILES, flipped_bits.CAMPAIGN, hostile_replies.CAMPAIGN, interrupted_judge.CAMPAIGN,
+        kills.CAMPAIGN, damaged_files.PARAMS_FILES, schedule_kills.CAMPAIGN, stores.CAMPAIGN,
+    )
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the campaigns; returns the exit status, 1 when a promise was broken."""
-    known, console = campaigns(), Console(width=None if sys.stdout.isatty() else 200)
+    known, console = CAMPAIGNS, Console(width=None if sys.stdout.isatty() else 200)
     parser = argparse.ArgumentParser(prog="python -m benchmarks.torture", description=torture.__doc__)
     parser.add_argument("campaign", nargs="*", help=f"all by default: {', '.join(known)}")
     parser.add_argument("--seed", type=int, default=SEED, help="of the trials")

@@ -14,8 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.torture.campaign import Campaign, Trial
-from benchmarks.torture.limited import limited
+from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.small_run import LEDGER, Files, contents, restore, small_run
 from tasks.errors import GoldmeterError
 from tasks.ledger import verdicts

@@ -112,7 +112,8 @@ def _call(url: str, folder: Path, kind: str) -> Trial:
         return Trial(f"{kind}: {CLIENTS[kind](url, folder)}")
     except GoldmeterError as error:
         message = str(error)
-        is_told = len(message) <= MOST_CHARS and KEY not in message
+        is_named = kind != "embedding" or (message.startswith(f"embed: m at {url} ") and message.isprintable())
+        is_told = len(message) <= MOST_CHARS and KEY not in message and is_named
         return Trial(f"{kind}: refused", None if is_told else f"message {message[:MOST_CHARS]!r}")
     except Exception:  # noqa: BLE001 (whatever is raised is what the campaign looks for)
         return Trial(f"{kind}: traceback", traceback.format_exc(limit=-3)[-MOST_CHARS:])

@@ -18,7 +18,7 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from typing import Any, NamedTuple, TypeVar
 
-from benchmarks.torture.mutations import mutated
+from benchmarks.torture.damaged_files import mutated
 
 Choice = TypeVar("Choice")
 KEY = "sk-torture-5a1d0c7be2"

@@ -14,9 +14,8 @@ import psutil
 
 from benchmarks.project import Project
 from benchmarks.torture.campaign import Campaign, Trial
-from benchmarks.torture.kills import EVIDENCE, LONGEST, Work, paid_again
+from benchmarks.torture.kills import EVIDENCE, LONGEST, Work, busy, end, family, kill_one, paid_again, said, start
 from benchmarks.torture.small_run import contents, run_all, small_project
-from benchmarks.torture.victims import busy, end, family, kill_one, said, start
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.torture.campaign import Campaign, Trial
-from benchmarks.torture.limited import limited
-from benchmarks.torture.mutations import mutated
+from benchmarks.torture.campaign import Campaign, Trial, limited
+from benchmarks.torture.damaged_files import mutated
 from tasks.errors import LedgerError
 from tasks.ledger.entries import Entry
 from tasks.ledger.salvage import ASIDE

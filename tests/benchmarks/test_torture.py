@@ -8,20 +8,18 @@ from pathlib import Path
 import pytest
 
 from benchmarks.torture import __main__ as torture
-from benchmarks.torture import data_files
-from benchmarks.torture.__main__ import campaigns
-from benchmarks.torture.campaign import Campaign, Trial, counted
+from benchmarks.torture import damaged_files
+from benchmarks.torture.__main__ import CAMPAIGNS
+from benchmarks.torture.campaign import Campaign, Trial, counted, limited, markdown
 from benchmarks.torture.hostile_server import SOUND, drawn
-from benchmarks.torture.limited import limited
-from benchmarks.torture.table import markdown
 
 SEED = 1
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", [name for name, campaign in campaigns().items() if campaign.few])
+@pytest.mark.parametrize("name", [name for name, campaign in CAMPAIGNS.items() if campaign.few])
 def test_a_campaign_finds_no_broken_promise(name: str) -> None:
-    campaign = campaigns()[name]
+    campaign = CAMPAIGNS[name]
 
     found = counted(campaign, SEED, campaign.few)
 
@@ -31,7 +29,7 @@ def test_a_campaign_finds_no_broken_promise(name: str) -> None:
 
 def test_a_footer_of_parquet_that_pyarrow_does_not_survive_is_refused(tmp_path: Path) -> None:
     """The damage of these seeds ends the process when the metadata of a single column is looked at."""
-    found = [*limited(partial(data_files._load, tmp_path), ["0-6507", "0-17424"])]
+    found = [*limited(partial(damaged_files._load, tmp_path), ["0-6507", "0-17424"])]
 
     assert [(trial.outcome, trial.failure) for trial in found] == [("refused", None)] * 2
 
@@ -80,7 +78,7 @@ def test_a_campaign_that_was_run_in_full_is_kept_beside_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaigns = {name: Campaign(name, "It holds.", 2, 1, lambda _, n: iter([Trial("fine")] * n)) for name in "ab"}
-    monkeypatch.setattr(torture, "campaigns", lambda: campaigns)
+    monkeypatch.setattr(torture, "CAMPAIGNS", campaigns)
     monkeypatch.setattr(torture, "ROOT", tmp_path)
     monkeypatch.setattr(torture, "REPORT", tmp_path / "torture.json")
 

@@ -1,10 +1,12 @@
-"""Damaged and hostile data files: every record is loaded or rejected, or one sentence names the file."""
+"""Damage to the content of a file; damaged data files and params.yaml: taken, or refused in one sentence."""
 
 import csv
 import io
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -16,12 +18,72 @@ import pyarrow.parquet as pq
 from openpyxl import Workbook
 from pyarrow import feather
 
-from benchmarks.torture.campaign import Campaign, Trial
-from benchmarks.torture.limited import limited
-from benchmarks.torture.mutations import HOSTILE, mutated
+from benchmarks.data import PARAMS, ROOT
+from benchmarks.torture.campaign import Campaign, Trial, limited
 from tasks.dataset.settings import Params
 from tasks.errors import GoldmeterError
 from tasks.load import load, source
+from tasks.pipeline import params
+from tasks.pipeline.settings import MOST_LINES
+
+# What breaks parsers: ends of strings, lines and files, numbers without end, other encodings, spreadsheets' formulas.
+HOSTILE = (
+    b"", b"\0", b"\n", b"\r", b"\r\n", b'"', b'""', b"\\", b"\\u0000", b"\\ud800", b"\xff\xfe", b"\xef\xbb\xbf",
+    b"{", b"}", b"[", b"]", b"[" * 400, b'{"a":' * 400, b",", b":", b"- ", b"\t", b"&a [*a, *a]", b"*a", b"<<: *a",
+    b"!!python/object:os.system x", b"NaN", b"-Infinity", b"1e999", b"9" * 5000, b"0x" + b"f" * 5000, b"null", b"true",
+    b"no", b"2024-13-45", b"=1+1", b"\xe2\x80\xae", b"\xf0\x9f\x92\xa9", b"A" * 100_000, b"%YAML 1.1\n---\n", b"\x85",
+    b"\xe2\x80\xa8",
+)  # fmt: skip
+MOST = 4
+
+
+def mutated(content: bytes, rng: Random) -> bytes:
+    """Return the content after one to MOST changes."""
+    for _ in range(rng.randint(1, MOST)):
+        content = rng.choice(CHANGES)(content, rng)
+    return content
+
+
+def _flip(content: bytes, rng: Random) -> bytes:
+    changed = bytearray(content)
+    if changed:
+        changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def _insert(content: bytes, rng: Random) -> bytes:
+    place = rng.randint(0, len(content))
+    return content[:place] + rng.choice(HOSTILE) + content[place:]
+
+
+def _replace(content: bytes, rng: Random) -> bytes:
+    start, end = _span(content, rng)
+    return content[:start] + rng.choice(HOSTILE) + content[end:]
+
+
+def _cut(content: bytes, rng: Random) -> bytes:
+    return content[: rng.randint(0, len(content))]
+
+
+def _repeat(content: bytes, rng: Random) -> bytes:
+    start, end = _span(content, rng)
+    return content[:end] + content[start:end] * rng.randint(1, 20) + content[end:]
+
+
+def _swap_lines(content: bytes, rng: Random) -> bytes:
+    lines = content.splitlines(keepends=True)
+    if lines:
+        lines.insert(rng.randrange(len(lines)), lines.pop(rng.randrange(len(lines))))
+    return b"".join(lines)
+
+
+def _span(content: bytes, rng: Random) -> tuple[int, int]:
+    start = rng.randint(0, len(content))
+    return start, min(len(content), start + rng.choice((1, 2, 8, 40)))
+
+
+CHANGES: Sequence[Callable[[bytes, Random], bytes]] = (_flip, _insert, _replace, _cut, _repeat, _swap_lines)
+
 
 MAPPING: Mapping[str, Any] = {
     "path": "", "pattern": "*", "format": None, "limit": None, "exclude": {}, "missing_response": "unmeasured",
@@ -40,7 +102,7 @@ MOST_CHARS = 1_000
 Record = Mapping[str, str]
 
 
-def _trials(seed: int, trials: int) -> Iterator[Trial]:
+def _data_files(seed: int, trials: int) -> Iterator[Trial]:
     logging.disable(logging.WARNING)
     try:
         with TemporaryDirectory() as folder:
@@ -121,10 +183,38 @@ FORMATS: Mapping[str, Callable[[list[Record]], bytes]] = {
     ".jsonl": _json_lines, ".json": _json, ".parquet": _parquet, ".arrow": _arrow, ".xlsx": _excel,
     ".csv": partial(_delimited, "excel"), ".tsv": partial(_delimited, "excel-tab"),
 }  # fmt: skip
-CAMPAIGN = Campaign(
+DATA_FILES = Campaign(
     "data files",
     "Every record of a damaged or hostile file is loaded or rejected, or one sentence names the file.",
     trials=20_000,
     few=150,
-    run=_trials,
+    run=_data_files,
+)
+
+
+def _params_files(seed: int, trials: int) -> Iterator[Trial]:
+    with TemporaryDirectory() as folder:
+        shutil.copyfile(ROOT / "dvc.yaml", Path(folder, "dvc.yaml"))
+        yield from limited(partial(_check, Path(folder)), (f"{seed}-{number}" for number in range(trials)))
+
+
+def _check(folder: Path, drawn: str) -> Trial:
+    """Check one damaged file; drawn: the seed of its damage."""
+    os.chdir(folder)
+    Path("params.yaml").write_bytes(mutated(PARAMS.read_bytes(), Random(drawn)))  # noqa: S311 (a seed repeats the trial)
+    try:
+        params.check()
+    except GoldmeterError as error:
+        message = str(error)
+        is_short = message and len(message.splitlines()) <= MOST_LINES + 1  # and how many more
+        return Trial("refused", None if is_short else f"{drawn}: {message[:1000]!r}")
+    return Trial("accepted")
+
+
+PARAMS_FILES = Campaign(
+    "params",
+    "A damaged params.yaml is accepted, or refused in one message, at once.",
+    trials=2_000,
+    few=80,
+    run=_params_files,
 )

@@ -17,7 +17,7 @@ from tasks.metrics.catalogue import metric_class
 from tasks.pipeline import params as stated_params
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.yaml import parse_yaml
-from tests.documents import PAGES, README, Block, anchors, blocks, links, without_blocks
+from tests.documents import PAGES, README, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of
 from tests.small_project import PARAMS, ROOT
 
@@ -34,14 +34,13 @@ def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_link_leads_somewhere(page: Path) -> None:
-    broken = [f"{path}#{anchor}" for path, anchor in links(page) if not leads_somewhere(page, path, anchor)]
+def test_every_link_leads_somewhere() -> None:
+    every = [(page, path, anchor) for page in PAGES for path, anchor in links(page)]
 
-    assert broken == []
+    assert [f"{named(page)}: {path}#{anchor}" for page, path, anchor in every if not leads_to(page, path, anchor)] == []
 
 
-def leads_somewhere(page: Path, path: str, anchor: str) -> bool:
+def leads_to(page: Path, path: str, anchor: str) -> bool:
     target = (page.parent / path).resolve() if path else page
     return target.exists() and (not anchor or anchor in anchors(target))
 
@@ -93,12 +92,12 @@ def options(module: str, words: list[str]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_path_of_params_that_is_named_exists(page: Path) -> None:
-    sections = "|".join(stated_params.raw())
-    found = re.findall(rf"`({sections})((?:\.\w+)+)[`:=]", without_blocks(page))
+def test_every_path_of_params_that_is_named_exists() -> None:
+    path = re.compile(rf"`({'|'.join(stated_params.raw())})((?:\.\w+)+)[`:=]")
+    found = [(page, *each) for page in PAGES for each in path.findall(without_blocks(page))]
 
-    assert [f"{section}{rest}" for section, rest in found if not is_param(section, rest[1:].split("."))] == []
+    wrong = [f"{named(page)}: {first}{rest}" for page, first, rest in found if not is_param(first, rest[1:].split("."))]
+    assert wrong == []
 
 
 def is_param(section: str, steps: list[str]) -> bool:
@@ -109,16 +108,14 @@ def is_param(section: str, steps: list[str]) -> bool:
     return f"| `{'.'.join([section, *steps])}` |" in REFERENCE["params"]
 
 
-@pytest.mark.parametrize("block", [block for _, block in EVERY_BLOCK if block.kind == "yaml"])
-def test_settings_in_the_documentation_are_accepted(block: Block) -> None:
-    section = block.mark.rpartition("lexical")[1]
-    given = parse_yaml(f"{section}:\n{block.text}" if section else block.text)
+def test_settings_in_the_documentation_are_accepted() -> None:
     content = stated_params.raw(PARAMS)
+    # A metric that the reader writes is tested where it is written.
+    texts = [block.text for _, block in EVERY_BLOCK if block.kind == "yaml" and "lexical" not in block.mark]
 
-    for name, options in given.items():
-        if not section:  # a metric that the reader writes is tested where it is written
-            model = stated_params.models()[name]
-            stated_params.section(model, content | {name: _changed(content[name], options)}, name)
+    for name, options in (section for text in texts for section in parse_yaml(text).items()):
+        model = stated_params.models()[name]
+        stated_params.section(model, content | {name: _changed(content[name], options)}, name)
 
 
 def _changed(section: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -176,6 +173,7 @@ def test_no_text_breaks_out_of_its_cell(cells: list[str]) -> None:
     assert "<" not in "".join(rows[0].split("`")[::2])
 
 
-@pytest.mark.parametrize("module", [allowed, commands, files, markdown, metrics, params])
-def test_examples_of_the_generator(module: Any) -> None:
-    assert doctest.testmod(module).failed == 0
+def test_examples_of_the_generator() -> None:
+    modules = (allowed, commands, files, markdown, metrics, params)
+
+    assert sum(doctest.testmod(module).failed for module in modules) == 0

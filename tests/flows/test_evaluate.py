@@ -90,21 +90,17 @@ def test_stages_that_read_from_others_wait_for_them_and_the_others_run_at_the_sa
 
 
 @pytest.mark.long
-def test_what_stages_say_is_told_under_their_names(mended: Ended) -> None:
+def test_what_stages_say_is_told_under_their_names_and_what_dvc_advises_is_not(mended: Ended) -> None:
+    assert f"Beginning flow run '{RUN_NAME}' for flow 'evaluate'" in mended.output
     assert "Task run 'lexical' - lexical works on it" in mended.output
+    hints = ["To track the changes", "git add", "auto staging", "autostage", "dvc push"]
+    assert [hint for hint in hints if hint in mended.output] == []
 
 
-@pytest.mark.parametrize("hint", ["To track the changes", "git add", "auto staging", "autostage", "dvc push"])
-@pytest.mark.long
-def test_what_dvc_advises_after_each_stage_is_not_in_the_log(mended: Ended, hint: str) -> None:
-    assert hint not in mended.output
+def test_what_a_stage_says_is_no_hint() -> None:
+    said = ["To track the changes with git, run: nothing", "git add", "Use `dvc push`", "lexical: Use `dvc push` to"]
 
-
-@pytest.mark.parametrize(
-    "line", ["To track the changes with git, run: nothing", "git add", "Use `dvc push`", "lexical: Use `dvc push` to"]
-)
-def test_what_a_stage_says_is_no_hint(line: str) -> None:
-    assert not flow._HINT.fullmatch(line)
+    assert [line for line in said if flow._HINT.fullmatch(line)] == []
 
 
 @pytest.mark.long
@@ -128,14 +124,9 @@ def test_prefect_keeps_the_same_summary_and_the_path_of_the_report(project: Any,
 
 @pytest.mark.usefixtures("mended")
 @pytest.mark.long
-def test_dvc_finds_everything_up_to_date_after_a_flow(project: Any) -> None:
+def test_everything_is_up_to_date_after_a_flow_and_no_process_looked_beyond_its_own_machine(project: Any) -> None:
     assert "Data and pipelines are up to date." in project.dvc("repro")
     assert project.started() == []
-
-
-@pytest.mark.usefixtures("mended")
-@pytest.mark.long
-def test_no_process_looks_beyond_its_own_machine(project: Any) -> None:
     hosts = set((project.folder / "connections.log").read_text().split())
 
     assert "127.0.0.1" in hosts
@@ -143,13 +134,10 @@ def test_no_process_looks_beyond_its_own_machine(project: Any) -> None:
 
 
 @pytest.mark.long
-def test_a_failed_stage_fails_the_run(failed: Ended) -> None:
+def test_a_failed_stage_fails_the_run_and_the_last_thing_printed_is_what_it_said(failed: Ended) -> None:
     assert failed.status == 1
     assert "Traceback" not in failed.output
-
-
-@pytest.mark.long
-def test_the_last_thing_printed_is_what_the_stages_said(failed: Ended) -> None:
+    assert re.search("ERROR .* 'embed' - stage embed: exit status 1: embed: the reason and what to do\n", failed.output)
     assert failed.output.endswith(
         "\nstage lexical: exit status 2\n\nlexical: the reason\n  and what to do\n"
         "\nstage embed: exit status 1\n\nembed: the reason\n  and what to do\n"
@@ -176,16 +164,6 @@ def test_what_reads_from_a_failed_stage_is_skipped(failed: Ended) -> None:
     [ended] = re.findall("(INFO|ERROR) .* 'report' - (Finished.*)", failed.output)
     assert ended[0] == "INFO"
     assert re.fullmatch(r"Finished in state Skipped\('not run: stage \w+ failed', type=COMPLETED\)", ended[1])
-
-
-@pytest.mark.long
-def test_the_error_of_a_failed_stage_is_what_it_said(failed: Ended) -> None:
-    assert re.search("ERROR .* 'embed' - stage embed: exit status 1: embed: the reason and what to do\n", failed.output)
-
-
-@pytest.mark.long
-def test_a_run_on_behalf_of_another_is_named_after_it(mended: Ended) -> None:
-    assert f"Beginning flow run '{RUN_NAME}' for flow 'evaluate'" in mended.output
 
 
 @pytest.mark.long

@@ -128,43 +128,66 @@ def test_evouna(evouna: Path) -> None:
     assert proposal.notes == ["not used: improper (true and false)"]
 
 
-def test_azure() -> None:
-    rows = [{"query": f"q{i}?", "response": f"r {i}", "ground_truth": f"g {i}"} for i in range(3)]
+SHAPES: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
+    "azure": (
+        [{"query": f"q{i}?", "response": f"r {i}", "ground_truth": f"g {i}"} for i in range(3)],
+        {"input": "query", "references": "ground_truth", "candidates": {"model": {"response": "response"}}},
+    ),
+    "ragas": (
+        [{"user_input": "q?", "response": "r", "reference": "g", "retrieved_contexts": ["c"], "faithfulness": 0.5}],
+        {"input": "user_input", "references": "reference", "candidates": {"model": {"response": "response"}},
+         "contexts": "retrieved_contexts"},
+    ),
+    "ragas of old, whose answer is the system's": (
+        [{"question": "q?", "answer": "r", "contexts": ["c"], "ground_truth": "g", "answer_relevancy": 0.25}],
+        {"input": "question", "references": "ground_truth", "candidates": {"model": {"response": "answer"}},
+         "contexts": "contexts"},
+    ),
+    "deepeval": (
+        [{"input": "q?", "actual_output": "r", "expected_output": "g", "context": None, "retrieval_context": ["c"]}],
+        {"input": "input", "references": "expected_output", "candidates": {"model": {"response": "actual_output"}},
+         "contexts": "retrieval_context"},
+    ),
+    "squad": (
+        [{"id": "1", "question": "q?", "answers": {"text": ["g"], "answer_start": [1]}, "prediction_text": "r"}],
+        {"id": "id", "input": "question", "references": "answers.text",
+         "candidates": {"model": {"response": "prediction_text"}}},
+    ),
+    "squad, answers taken out": (
+        [{"id": str(i), "title": "T", "question": f"q{i}?", "answers": ["g", "h"], "prediction_text": "r"}
+         for i in range(3)],
+        {"id": "id", "input": "question", "references": "answers",
+         "candidates": {"model": {"response": "prediction_text"}}},
+    ),
+    "places in nested records": (
+        [{"id": i, "input": {"question": "q?"}, "gold": {"answers": ["a"]}, "outputs": {"m": {"text": "a"}}}
+         for i in range(3)],
+        {"id": "id", "input": "input.question", "references": "gold.answers",
+         "candidates": {"m": {"response": "outputs.m.text"}}},
+    ),
+    "a label of the only system": (
+        [{"question": f"q{i}", "reference": "a", "response": "b", "is_correct": i % 2} for i in range(4)],
+        {"input": "question", "references": "reference",
+         "candidates": {"model": {"response": "response", "label": "is_correct"}}},
+    ),
+    "a baseline beside a labelled system": (
+        [{"question": f"q{i}", "gold": "an a", "baseline": f"b{i}", "v2": "c", "v2_correct": "yes"} for i in range(2)],
+        {"input": "question", "references": "gold",
+         "candidates": {"baseline": {"response": "baseline"}, "v2": {"response": "v2", "label": "v2_correct"}}},
+    ),
+}  # fmt: skip
 
-    assert mapped(of(*rows)) == {
-        "input": "query", "references": "ground_truth", "candidates": {"model": {"response": "response"}}
-    }  # fmt: skip
+
+@pytest.mark.parametrize(("rows", "mapping"), SHAPES.values(), ids=SHAPES.keys())
+def test_shapes_of_records(rows: list[dict[str, Any]], mapping: dict[str, Any]) -> None:
+    assert mapped(of(*rows)) == mapping
 
 
-def test_ragas() -> None:
-    row = {"user_input": "q?", "response": "r", "reference": "g", "retrieved_contexts": ["c"], "faithfulness": 0.5}
+def test_numbers_of_other_tools_are_suggested_as_scores() -> None:
+    proposal = of(*SHAPES["ragas"][0])
 
-    proposal = of(row)
-
-    assert mapped(proposal) == {
-        "input": "user_input", "references": "reference", "candidates": {"model": {"response": "response"}},
-        "contexts": "retrieved_contexts",
-    }  # fmt: skip
     assert proposal.comments["scores"] == "scores from elsewhere; perhaps faithfulness: {faithfulness: faithfulness}"
     assert proposal.notes == ["not used: faithfulness (numbers)"]
-
-
-def test_ragas_of_old_whose_answer_is_the_systems() -> None:
-    row = {"question": "q?", "answer": "r", "contexts": ["c"], "ground_truth": "g", "answer_relevancy": 0.25}
-
-    assert mapped(of(row)) == {
-        "input": "question", "references": "ground_truth", "candidates": {"model": {"response": "answer"}},
-        "contexts": "contexts",
-    }  # fmt: skip
-
-
-def test_deepeval() -> None:
-    row = {"input": "q?", "actual_output": "r", "expected_output": "g", "context": None, "retrieval_context": ["c"]}
-
-    assert mapped(of(row)) == {
-        "input": "input", "references": "expected_output", "candidates": {"model": {"response": "actual_output"}},
-        "contexts": "retrieval_context",
-    }  # fmt: skip
 
 
 def test_openai_evals_have_messages_and_no_answers() -> None:
@@ -185,18 +208,6 @@ def test_openai_evals_have_messages_and_no_answers() -> None:
         "  references: ideal",
         "  candidates: {mine: {response: …}}",
     ]
-
-
-def test_places_in_nested_records() -> None:
-    nested = {"question": "q?"}
-    rows = [{"id": i, "input": nested, "gold": {"answers": ["a"]}, "outputs": {"m": {"text": "a"}}} for i in range(3)]
-
-    assert mapped(of(*rows)) == {
-        "id": "id",
-        "input": "input.question",
-        "references": "gold.answers",
-        "candidates": {"m": {"response": "outputs.m.text"}},
-    }
 
 
 def test_an_id_is_never_the_question() -> None:
@@ -262,26 +273,6 @@ def test_truthfulqa_with_answers() -> None:
         "candidates": {"gpt-4": {"response": "gpt-4 answer"}},
     }
     assert proposal.comments["references"] == 'by its name; or: "Best Answer"'
-
-
-def test_answers_of_squad() -> None:
-    row = {"id": "1", "question": "q?", "answers": {"text": ["g"], "answer_start": [1]}, "prediction_text": "r"}
-
-    assert mapped(of(row))["references"] == "answers.text"
-
-
-def test_squad_with_answers_taken_out() -> None:
-    rows = [
-        {"id": str(i), "title": "T", "question": f"q{i}?", "answers": ["g", "h"], "prediction_text": "r"}
-        for i in range(3)
-    ]
-
-    assert mapped(of(*rows)) == {
-        "id": "id",
-        "input": "question",
-        "references": "answers",
-        "candidates": {"model": {"response": "prediction_text"}},
-    }
 
 
 def test_choices_are_no_candidates() -> None:
@@ -497,14 +488,6 @@ def test_other_words_stay_slices(values: list[str]) -> None:
     assert of(*rows).options["slices"] == ["match_type"]
 
 
-def test_a_baseline_beside_a_labelled_system_is_one_too() -> None:
-    rows = [{"question": "q", "gold": "an a", "baseline": f"b{i}", "v2": "c", "v2_correct": "yes"} for i in range(2)]
-
-    assert mapped(of(*rows))["candidates"] == {
-        "baseline": {"response": "baseline"}, "v2": {"response": "v2", "label": "v2_correct"}
-    }  # fmt: skip
-
-
 def test_groups_repeat_and_slices_are_few() -> None:
     rows = [
         {"id": i, "question": f"q{i}", "gold": "a", "response": "b", "conversation_id": i // 2, "topic": "xy"[i % 2],
@@ -529,31 +512,20 @@ def test_an_id_that_stands_twice_is_none() -> None:
     assert proposal.comments["id"] == "none: a hash of the input; id is null or has a value twice"
 
 
-def test_a_label_alone_belongs_to_the_only_system() -> None:
-    rows = [{"question": f"q{i}", "reference": "a", "response": "b", "is_correct": i % 2} for i in range(4)]
-
-    assert mapped(of(*rows))["candidates"] == {"model": {"response": "response", "label": "is_correct"}}
-
-
 ROW = {"question": "q", "reference": "an a", "response": "b"}
 
 
-@pytest.mark.parametrize("name", ["label", "annotation", "human", "verdict", "human_response"])
-def test_a_label_whose_name_does_not_say_right_is_unsure(name: str) -> None:
+SURE = ("is_correct", "human_correct", "rightAnswer", "acceptable")
+
+
+@pytest.mark.parametrize("name", ["label", "annotation", "human", "verdict", "human_response", *SURE])
+def test_a_label_is_sure_if_its_name_says_right(name: str) -> None:
+    doubt = f"label: the column of human labels; if {name} is true of any but right answers, leave it out"
+
     proposal = of(ROW | {name: 1}, ROW | {name: 0})
 
     assert mapped(proposal)["candidates"] == {"model": {"response": "response", "label": name}}
-    assert proposal.unsure == {
-        "candidates": f"label: the column of human labels; if {name} is true of any but right answers, leave it out"
-    }
-
-
-@pytest.mark.parametrize("name", ["is_correct", "human_correct", "rightAnswer", "acceptable"])
-def test_a_label_whose_name_says_right_is_sure(name: str) -> None:
-    proposal = of(ROW | {name: 1}, ROW | {name: 0})
-
-    assert mapped(proposal)["candidates"]["model"] == {"response": "response", "label": name}
-    assert proposal.unsure == {}
+    assert proposal.unsure == ({} if name in SURE else {"candidates": doubt})
 
 
 @pytest.mark.parametrize("names_", [("predicted_correct", "human_correct"), ("human_correct", "predicted_correct")])

@@ -205,7 +205,7 @@ def test_a_worktree_on_a_disk_that_is_away_survives(checkout: Path, tmp_path: Pa
     with prepared("nightly", checkout):
         pass
     disk.rename(away)
-    delete_the_folder(checkout)
+    damaged(checkout, "no folder")
 
     with prepared("nightly", checkout):
         pass
@@ -215,114 +215,39 @@ def test_a_worktree_on_a_disk_that_is_away_survives(checkout: Path, tmp_path: Pa
     assert git(disk / "mine", "show", ":code.py") == "staged there\n"
 
 
-def delete_the_folder(checkout: Path) -> None:
-    shutil.rmtree(tree_of(checkout))
+# What may be left of a worktree → how that comes about. $tree: the worktree; $own: what git has about it.
+DAMAGES = {
+    "no folder": "rm -r $tree",
+    "no registration": "rm -r .git/worktrees",
+    "no folder of a locked one": "git worktree lock $tree; rm -r $tree",
+    "a link to nowhere": "echo gitdir: /nowhere > $tree/.git",
+    "no link": "rm $tree/.git",
+    "another repository": "rm -r $tree; git init --quiet $tree",
+    "a file": "rm -r $tree; echo no folder > $tree",
+    "locks": "touch $own/index.lock $own/HEAD.lock",
+    "a torn index": "printf DIRC > $own/index",
+    "half of it, as `git worktree add` was killed": "printf initializing > $own/locked; mv $own/index $own/index.lock",
+    "no HEAD in the file": "printf '' > $own/HEAD",
+    "no name of the worktree": "rm $own/gitdir",
+    "no name of the worktree and no folder": "printf '' > $own/gitdir; rm -r $tree",
+    "neither HEAD nor folder": "rm -r $own/HEAD $tree",
+    "no way to the repository": "rm $own/commondir",
+    "no tracked files": "rm -r $tree/data $tree/dvc.yaml; mkdir $tree/dvc.yaml",
+    "torn settings": "echo '[cache' > $tree/.dvc/config.local",
+}  # fmt: skip
 
 
-def delete_the_registration(checkout: Path) -> None:
-    shutil.rmtree(checkout / ".git/worktrees")
-
-
-def delete_the_folder_of_a_locked_one(checkout: Path) -> None:
-    git(checkout, "worktree", "lock", str(tree_of(checkout)))
-    delete_the_folder(checkout)
-
-
-def point_nowhere(checkout: Path) -> None:
-    (tree_of(checkout) / ".git").write_text("gitdir: /nowhere\n")
-
-
-def lose_the_link(checkout: Path) -> None:
-    (tree_of(checkout) / ".git").unlink()
-
-
-def put_a_repository_there(checkout: Path) -> None:
-    delete_the_folder(checkout)
-    git(checkout, "init", "--quiet", str(tree_of(checkout)))
-
-
-def put_a_file_there(checkout: Path) -> None:
-    delete_the_folder(checkout)
-    tree_of(checkout).write_text("no folder")
-
-
-def leave_locks(checkout: Path) -> None:
-    (checkout / ".git/worktrees/nightly/index.lock").touch()
-    (checkout / ".git/worktrees/nightly/HEAD.lock").touch()
-
-
-def tear_the_index(checkout: Path) -> None:
-    (checkout / ".git/worktrees/nightly/index").write_bytes(b"DIRC\0\0")
-
-
-def add_half(checkout: Path) -> None:
-    """As `git worktree add` is when it is killed."""
-    own = checkout / ".git/worktrees/nightly"
-    (own / "locked").write_text("initializing")
-    (own / "index").unlink()
-    (own / "index.lock").write_text("half")
-    (tree_of(checkout) / "code.py").unlink()
-
-
-def forget_where_it_stands(checkout: Path) -> None:
-    (checkout / ".git/worktrees/nightly/HEAD").write_text("")
-
-
-def forget_whose_it_is(checkout: Path) -> None:
-    (checkout / ".git/worktrees/nightly/gitdir").unlink()
-
-
-def forget_whose_it_is_without_a_folder(checkout: Path) -> None:
-    (checkout / ".git/worktrees/nightly/gitdir").write_text("")
-    delete_the_folder(checkout)
-
-
-def lose_head_and_folder(checkout: Path) -> None:
-    (checkout / ".git/worktrees/nightly/HEAD").unlink()
-    delete_the_folder(checkout)
-
-
-def lose_the_way_to_the_repository(checkout: Path) -> None:
-    (checkout / ".git/worktrees/nightly/commondir").unlink()
-
-
-def lose_tracked_files(checkout: Path) -> None:
-    shutil.rmtree(tree_of(checkout) / "data")
-    (tree_of(checkout) / "dvc.yaml").unlink()
-    (tree_of(checkout) / "dvc.yaml").mkdir()
-
-
-def tear_the_settings(checkout: Path) -> None:
-    (tree_of(checkout) / ".dvc/config.local").write_text("[cache\n")
+def damaged(checkout: Path, damage: str) -> None:
+    places = {"tree": str(tree_of(checkout)), "own": str(checkout / ".git/worktrees/nightly")}
+    subprocess.run(["sh", "-e", "-c", DAMAGES[damage]], cwd=checkout, env=os.environ | places, check=True)
 
 
 @pytest.mark.usefixtures("by_git_alone")
-@pytest.mark.parametrize(
-    "damage",
-    [
-        delete_the_folder,
-        delete_the_registration,
-        delete_the_folder_of_a_locked_one,
-        point_nowhere,
-        lose_the_link,
-        put_a_repository_there,
-        put_a_file_there,
-        leave_locks,
-        tear_the_index,
-        add_half,
-        forget_where_it_stands,
-        forget_whose_it_is,
-        forget_whose_it_is_without_a_folder,
-        lose_head_and_folder,
-        lose_the_way_to_the_repository,
-        lose_tracked_files,
-        tear_the_settings,
-    ],
-)
-def test_nothing_that_is_left_there_needs_a_person(checkout: Path, damage: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_nothing_that_is_left_there_needs_a_person(checkout: Path, damage: str) -> None:
     with prepared("nightly", checkout):
         pass
-    damage(checkout)
+    damaged(checkout, damage)
     before = state(checkout)
 
     with prepared("nightly", checkout) as folder:

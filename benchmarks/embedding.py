@@ -1,29 +1,22 @@
-"""The local encoder against plain sentence-transformers: speed, cosines, verdicts, and what is not embedded twice."""
+"""The local encoder against plain sentence-transformers: speed, cosines and verdicts."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from benchmarks.data import TextPairs, normalized, real_rows, real_sections, text_pairs
+from benchmarks.data import TextPairs, real_rows, real_sections, text_pairs
 from benchmarks.machine import native_bf16
 from benchmarks.measure import Cost, timed, typical
 from benchmarks.report import Floor, Result, Table, paragraphs
-from tasks.embed import Params, embed
-from tasks.ledger.vectors import Vectors
 from tasks.metrics.catalogue import configure
 from tasks.models.embedding.batches import unit
 from tasks.models.embedding.encoders import Embedding, open_encoder
 from tasks.models.embedding.local import model_files
-from tasks.pipeline.tables import Parts, write_part
 
 ROUNDS = 3
 PAIRS = 900
@@ -32,9 +25,6 @@ SPEED = {"fp32": 1.0, "bf16": 1.6}
 """Times the rate of plain sentence-transformers; bf16 on processors that multiply it themselves."""
 CHANGE = {"fp32": 1e-6, "bf16": 5e-3}
 """Of a cosine, by precision."""
-SECOND_RUN_ROWS = 100
-NEW_TEXT = "this text is new"
-"""As semantic_list_contains reads it too: lower-case, without punctuation; else it were two texts."""
 Floats = NDArray[np.float64]
 
 
@@ -44,12 +34,8 @@ def run() -> Result:
     sample = text_pairs(rows).sample(PAIRS)
     compared = compare(sample)
     distinct = len(set(chain(*sample)))
-    repeated = repeats(rows)
-    tables = (
-        Table(f"{distinct:,} distinct texts, {len(sample.responses):,} pairs", tuple(map(_row, compared))),
-        Table("Not embedded twice", ({**repeated._asdict(), "gain": repeated.gain},)),
-    )
-    return Result("embedding", _about(name), tables, tuple(_floors(compared, embedded_anew(rows))))
+    table = Table(f"{distinct:,} distinct texts, {len(sample.responses):,} pairs", tuple(map(_row, compared)))
+    return Result("embedding", _about(name), (table,), tuple(_floors(compared)))
 
 
 class Encoding(NamedTuple):
@@ -94,40 +80,6 @@ def compare(sample: TextPairs) -> list[Encoding]:
     ]
 
 
-class Repeats(NamedTuple):
-    """Texts that the rows ask for, and the distinct ones among them."""
-
-    asked: int
-    distinct: int
-
-    @property
-    def gain(self) -> float:
-        """How many times fewer texts are embedded."""
-        return self.asked / self.distinct
-
-
-def repeats(rows: pa.Table) -> Repeats:
-    """Every response and every reference of every row."""
-    responses = [text for text in rows["response"].to_pylist() if text is not None]
-    texts = [*responses, *chain.from_iterable(rows["references"].to_pylist())]
-    return Repeats(len(texts), len(set(texts)))
-
-
-def embedded_anew(rows: pa.Table) -> int:
-    """Texts that the embed stage's function embeds after it has seen some rows, and one of their responses is new."""
-    sections, few = real_sections(), normalized(rows.slice(0, SECOND_RUN_ROWS))
-    responses = pa.array([NEW_TEXT, *few["response"].to_pylist()[1:]], pa.string())
-    changed = few.set_column(few.column_names.index("response"), "response", responses)
-    params = Params(embed=sections["embed"], semantic=sections["semantic"])
-    encoder = type(open_encoder(params.embed))
-    with tempfile.TemporaryDirectory() as folder:
-        for table in (few, changed):
-            write_part(table, Path(folder), 0)
-            with patch.object(encoder, "encode", autospec=True, side_effect=encoder.encode) as encode:
-                list(embed(Parts(Path(folder)), params, Vectors(Path(folder, "store")), Path(folder)))
-    return sum(len(call.args[1]) for call in encode.call_args_list)
-
-
 def _encoders() -> dict[str, Callable[[list[str]], Any]]:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
@@ -163,9 +115,6 @@ def _about(name: str) -> tuple[str, ...]:
         Changes are those of a pair's cosine against plain sentence-transformers in fp32; a verdict changes where the
         cosine crosses the threshold of semantic_similarity. OpenVINO, on one thread, is compared where it
         is installed.
-
-        Not embedded twice: all responses and references of the real rows; and what the stage's function embeds of
-        {SECOND_RUN_ROWS} rows that it has seen, but for one new response.
     """)
 
 
@@ -181,10 +130,9 @@ def _row(comparison: Encoding) -> dict[str, Any]:
     }
 
 
-def _floors(compared: Sequence[Encoding], anew: int) -> Iterator[Floor]:
+def _floors(compared: Sequence[Encoding]) -> Iterator[Floor]:
     for each in compared:
         if each.encoder == "fp32" or (each.encoder == "bf16" and native_bf16()):
             yield Floor(f"{each.encoder}, distinct texts/s", "at least", SPEED[each.encoder], "x", each.ratio)
         if limit := CHANGE.get(each.encoder.partition(" ")[0]):
             yield Floor(f"{each.encoder}, largest change of a cosine", "at most", limit, "", each.largest)
-    yield Floor("texts embedded after one is new", "at most", 1, "", anew)

@@ -15,19 +15,9 @@ from tasks.pipeline import validation
 from tasks.pipeline.tables import Parts, about, write_part
 from tasks.scores.tables import Semantic
 from tasks.semantic import Params, expect, semantic
+from tests.test_embed import LOCAL
+from tests.test_embed import normalized as rows_of
 
-TEXTS = pa.list_(pa.string())
-EMBED = {
-    "provider": "local",
-    "model": "all-MiniLM-L6-v2",
-    "folder": "tasks/models/embedding",
-    "base_url": None,
-    "server": None,
-    "api_key_env": None,
-    "precision": "fp32",
-    "long": "truncate",
-    "batch_tokens": 8192,
-}
 METRICS = {
     "semantic_similarity": {"threshold": 0.7},
     "similarity": {},
@@ -38,24 +28,12 @@ RESPONSES = ["Paris", "It is Rome.", None, " ", "東京", "no idea"]
 REFERENCES = [["Paris", "Paris, France"], ["Rome"], ["x"], ["y"], ["Tokyo", "東京"], ["forty-two"]]
 
 
-def normalized(responses=RESPONSES, references=REFERENCES):
-    n = len(responses)
-    return pa.table(
-        {
-            "id": pa.array([f"r{i}" for i in range(n)], pa.string()),
-            "candidate": pa.array(["a"] * n, pa.string()),
-            "input": pa.array([None] * n, pa.string()),
-            "response": pa.array(responses, pa.string()),
-            "references": pa.array(references, TEXTS),
-            "phrases": pa.array([None] * n, TEXTS),
-            "response_normalized": pa.array(responses, pa.string()),
-            "references_normalized": pa.array(references, TEXTS),
-        }
-    )
+def normalized():
+    return rows_of(RESPONSES, REFERENCES)
 
 
 def params(**options):
-    return Params(embed=EMBED | options, semantic=METRICS)
+    return Params(embed=LOCAL | options, semantic=METRICS)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +119,7 @@ def test_an_unknown_metric_names_those_there_are():
 
 
 def test_no_metrics_give_keys_only(evidence):
-    table = semantic(normalized(), Params(embed=EMBED, semantic={}), evidence)
+    table = semantic(normalized(), Params(embed=LOCAL, semantic={}), evidence)
 
     assert table.column_names == ["id", "candidate"]
 

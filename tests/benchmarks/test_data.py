@@ -1,6 +1,4 @@
-import os
-import subprocess
-import sys
+import runpy
 from itertools import islice
 
 import pyarrow as pa
@@ -14,13 +12,10 @@ from tasks.load import load
 from tests.small_project import PARAMS
 
 
-def test_the_folder_of_the_real_data_is_that_of_the_variable() -> None:
-    code = "from benchmarks.data import EVOUNA; print(EVOUNA)"
-    named = os.environ | {"GOLDMETER_EVOUNA": "/some/folder"}
+def test_the_folder_of_the_real_data_is_that_of_the_variable(monkeypatch):
+    monkeypatch.setenv("GOLDMETER_EVOUNA", "/some/folder")
 
-    done = subprocess.run([sys.executable, "-c", code], cwd=data.ROOT, env=named, check=True, capture_output=True)
-
-    assert done.stdout.decode().strip() == "/some/folder/NQ.json"
+    assert runpy.run_path(data.__file__)["EVOUNA"].as_posix() == "/some/folder/NQ.json"
 
 
 @pytest.fixture(scope="module")

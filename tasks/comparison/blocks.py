@@ -6,14 +6,14 @@ from itertools import combinations
 from mmap import ACCESS_READ, ALLOCATIONGRANULARITY, MADV_DONTNEED, mmap
 from operator import or_
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar, overload
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Blocks, Pairing, Positions, distinct, pair
+from tasks.comparison.pairing import Blocks, MadeWhenAsked, Pairing, Positions, distinct, pair
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import CONFIRMED, SPLIT_IDS, STALE
@@ -43,7 +43,7 @@ class _Place(NamedTuple):
     shape: tuple[int, ...]
 
 
-class StoredBlocks(Sequence[Block], Generic[Block]):
+class StoredBlocks(MadeWhenAsked[Block]):
     """Blocks of one type, whose arrays are in one file.
 
     A block is a dataclass or a named tuple of arrays, of lists and mappings of arrays, and of such values again; all
@@ -78,14 +78,8 @@ class StoredBlocks(Sequence[Block], Generic[Block]):
     def __len__(self) -> int:
         return len(self._blocks)
 
-    @overload
-    def __getitem__(self, number: int) -> Block: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Block]: ...
-    def __getitem__(self, number: int | slice) -> Block | Sequence[Block]:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(len(self)))]
-        number = range(len(self))[number]
+    def at(self, number: int) -> Block:
+        """The block, of which the file has the arrays."""
         start, end = self._starts[self._last : self._last + 2]
         if number != self._last and start < end:
             self._content.madvise(MADV_DONTNEED, start, end - start)  # read again from the file when they are used
@@ -434,7 +428,7 @@ def _unlabelled(candidate: Candidate, rows: NDArray[np.intp]) -> Candidate:
     return replace(candidate, columns=[*map(without, candidate.columns)])
 
 
-class _PairBlocks(Sequence[Pairing]):
+class _PairBlocks(MadeWhenAsked[Pairing]):
     """Two candidates of a run, paired block by block; base, head: their places among the candidates."""
 
     def __init__(self, blocks: Sequence[list[Candidate]], base: int, head: int) -> None:
@@ -443,13 +437,8 @@ class _PairBlocks(Sequence[Pairing]):
     def __len__(self) -> int:
         return len(self._blocks)
 
-    @overload
-    def __getitem__(self, number: int) -> Pairing: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Pairing]: ...
-    def __getitem__(self, number: int | slice) -> Pairing | Sequence[Pairing]:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(len(self)))]
+    def at(self, number: int) -> Pairing:
+        """The pairing of a block."""
         candidates = self._blocks[number]
         return pair(candidates[self._base], candidates[self._head])
 

@@ -1,8 +1,9 @@
 """Pairs the rows of two candidates by id, and their questions where these have several answers."""
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from tasks.metrics.base import Floats
 from tasks.scores.columns import Candidate, Hashes, Mask
 from tasks.scores.repeated_answers import by_question, question_groups
 
+Item = TypeVar("Item")
 Positions = NDArray[np.intp]
 # Multipliers of SplitMix64 (Steele, Lea and Flood 2014).
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -149,7 +151,24 @@ def pair_questions(rows: Pairing, base: Candidate | None, head: Candidate | None
     return replace(paired.without(~shared | changed), of_draws=rows)
 
 
-class Questions(Sequence[Pairing]):
+class MadeWhenAsked(Sequence[Item]):
+    """A sequence whose items are made when they are asked for."""
+
+    @overload
+    def __getitem__(self, number: int) -> Item: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Item]: ...
+    def __getitem__(self, number: int | slice) -> Item | Sequence[Item]:
+        if isinstance(number, slice):
+            return [self.at(i) for i in range(*number.indices(len(self)))]
+        return self.at(range(len(self))[number])
+
+    @abstractmethod
+    def at(self, number: int) -> Item:
+        """The item of a number from 0."""
+
+
+class Questions(MadeWhenAsked[Pairing]):
     """The questions of two candidates with all their answers, paired block by block when they are asked for.
 
     rows: the blocks of rows. asked: columns and k of pass@k and pass^k.
@@ -171,13 +190,8 @@ class Questions(Sequence[Pairing]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @overload
-    def __getitem__(self, number: int) -> Pairing: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Pairing]: ...
-    def __getitem__(self, number: int | slice) -> Pairing | Sequence[Pairing]:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(len(self)))]
+    def at(self, number: int) -> Pairing:
+        """The questions of a block of rows."""
         if self._last is None or self._last[0] != number:
             rows = self.rows[number]
             base, head = (

@@ -192,12 +192,13 @@ def _label_file(part: Part, join: Mapping[str, Any]) -> dict[str, Any]:
 def _about_labels(labels: Sequence[Part]) -> str:
     part, others = labels[0], ", ".join(part.name for part in labels[1:])
     by = "" if part.system_names else "joined by the text of the answer"
-    if part.labelled and part.found.answering:
-        by = f"{CHECK}its answers are those of other files; if they are of a system of its own, name it in candidates"
+    if of_other_files := part.labelled and bool(part.found.answering):
+        by = "its answers are those of other files; if they are of a system of its own, name it in candidates"
     if others:
-        return f"{CHECK}{'; '.join(filter(None, ['by its name', by.removeprefix(CHECK)]))}; or: {others}"
+        return f"{CHECK}{'; '.join(filter(None, ['by its name', by]))}; or: {others}"
     doubts = part.label.reading.doubt if part.label else ""
-    return f"{CHECK}{'; '.join(filter(None, [doubts, by.removeprefix(CHECK)]))}" if doubts else by
+    needs_check = bool(doubts) or of_other_files
+    return f"{CHECK if needs_check else ''}{'; '.join(filter(None, [doubts, by]))}"
 
 
 def other_questions(base: Part, parts: Sequence[Part]) -> tuple[str, str]:

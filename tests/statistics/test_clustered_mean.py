@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag, inv, sqrtm
 
-from tasks.statistics import FewClusters, mean_interval, score_interval
+from tasks.statistics import mean_interval, score_interval
 from tasks.statistics.clusters import cluster_codes, clustered_n
 from tasks.statistics.estimate import NO_ROWS
 
@@ -94,11 +94,6 @@ def test_labels_may_be_anything_hashable() -> None:
         numbers / 7,
     ):
         assert mean_interval(x, labels)[:4] == pytest.approx(expected[:4], rel=1e-12)
-
-
-def test_few_clusters_warn() -> None:
-    with pytest.warns(FewClusters, match="9 clusters"):
-        mean_interval([1.0, 0.0] * 9, list(range(9)) * 2)
 
 
 def test_ten_clusters_do_not_warn() -> None:

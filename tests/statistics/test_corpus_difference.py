@@ -7,7 +7,6 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import ttest_rel
 
-from tasks.statistics import FewClusters, FewRows
 from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.paired import corpus_difference, corpus_influence
 
@@ -89,13 +88,6 @@ def test_limits_stay_within_the_bounds() -> None:
 
     assert corpus_difference(base, head, ratio).high == 1.0
     assert corpus_difference(100 * base, head, lambda s: 100 * ratio(s), bounds=(0, 100)).high == 100.0
-
-
-def test_few_rows_and_few_clusters_warn() -> None:
-    with pytest.warns(FewRows, match="49 rows"):
-        corpus_difference(*versions(49), ratio)
-    with pytest.warns(FewClusters, match="2 clusters"):
-        corpus_difference(*versions(60), ratio, clusters=[i % 2 for i in range(60)])
 
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tasks.statistics import FewClusters, FewRows, corpus_interval
+from tasks.statistics import FewRows, corpus_interval
 from tasks.statistics.estimate import NO_ROWS, Method
 
 Floats = npt.NDArray[np.float64]
@@ -60,12 +60,6 @@ def test_limits_stay_within_the_bounds() -> None:
 def test_fifty_rows_do_not_warn() -> None:
     with warnings.catch_warnings(action="error"):
         corpus_interval(np.ones((50, 2)), ratio)
-
-
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
-def test_few_clusters_warn() -> None:
-    with pytest.warns(FewClusters):
-        corpus_interval(np.ones((4, 2)), ratio, clusters=["a", "a", "b", "b"])
 
 
 @pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")

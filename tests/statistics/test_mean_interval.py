@@ -128,10 +128,3 @@ def test_the_mean_of_equal_rows_is_their_value() -> None:
 def test_unusable_scores_are_refused_by_name(x: list[float], bounds: tuple[float, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         mean_interval(x, bounds=bounds)
-
-
-def test_arguments_are_left_alone() -> None:
-    x = np.array([0.2, 0.4, 0.9])
-    x.flags.writeable = False
-
-    assert mean_interval(x, bounds=(0, 2)).n == 3

@@ -11,7 +11,6 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import ttest_rel
 from statsmodels.stats.contingency_tables import mcnemar
 
-from tasks.statistics import FewClusters
 from tasks.statistics.estimate import NO_ROWS, Method
 from tasks.statistics.paired import mcnemar_midp, paired_difference
 
@@ -244,11 +243,6 @@ def test_no_rows_say_nothing(bounds: tuple[float, float]) -> None:
 
     assert math.isnan(found.value)
     assert found[1:] == (-bounds[1], bounds[1], 0, NO_ROWS, 1.0)
-
-
-def test_few_clusters_warn() -> None:
-    with pytest.warns(FewClusters, match="2 clusters"):
-        paired_difference([1.0, 0.0, 0.5], ["a", "a", "b"])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from tasks.statistics import FewClusters
 from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
 
 derandomized = settings(derandomize=True)
@@ -109,13 +108,6 @@ def test_unbounded_rows_all_alike_find_anything() -> None:
     assert detectable_difference([3.0] * 10, bounds=(0, math.inf)) < 1e-6
     assert detectable_difference([3.0] * 5, bounds=(0, math.inf)) == math.inf
     assert rows_to_find(1.0, [3.0] * 5, bounds=(0, math.inf)) == 6  # 2⁻⁵ < 0.05
-
-
-def test_few_clusters_warn() -> None:
-    with pytest.warns(FewClusters, match="2 clusters"):
-        detectable_difference([1.0, 0.0, 0.5], ["a", "a", "b"])
-    with pytest.warns(FewClusters, match="2 clusters"):
-        rows_to_find(0.1, [1.0, 0.0, 0.5], ["a", "a", "b"])
 
 
 @pytest.mark.parametrize(

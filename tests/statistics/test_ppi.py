@@ -299,15 +299,6 @@ def test_wrong_is_the_mirror_of_right(n: int, n_rest: int, seed: int) -> None:
     assert wrong[:3] == pytest.approx((1 - right.value, 1 - right.high, 1 - right.low), abs=1e-7)
 
 
-def test_arguments_are_left_alone() -> None:
-    y, f, rest = example(40, 100)
-    for array in (y, f, rest):
-        array.flags.writeable = False
-
-    assert ppi_mean(y, f, rest).n == 40
-    assert cross_fitted(y, f[:, None], rest[:, None])[0].shape == (40,)
-
-
 def table(n: int, n_rest: int, columns: int = 4) -> tuple[Floats, Floats, Floats]:
     """Binary labels and several noisy scores of them, one of them constant."""
     rng = np.random.default_rng(7)

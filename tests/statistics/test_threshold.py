@@ -237,10 +237,3 @@ def test_unusable_arguments_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         threshold_from_labels(scores, labels, **options)  # type: ignore[arg-type]
-
-
-def test_arguments_are_left_alone() -> None:
-    scores, labels = example(40)
-    scores.flags.writeable = labels.flags.writeable = False
-
-    assert threshold_from_labels(scores, labels).accuracy.n == 40

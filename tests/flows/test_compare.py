@@ -6,9 +6,11 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
@@ -224,88 +226,57 @@ def test_names_that_can_not_be_mapped(capsys: pytest.CaptureFixture[str], given:
     assert message in err
 
 
-@pytest.mark.usefixtures("folders")
-@pytest.mark.parametrize("name", ["nowhere", "", "[red]", "params.yaml", "../nowhere", "HEAD"])
-def test_an_unknown_version_is_an_error(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    put(new=answers("+"))
-
-    status, out, err = told(capsys, name, "new")
-
-    assert (status, out) == (2, "")
-    assert f"error: {name}: neither git nor DVC knows such a version" in err
+def gate(**options: Any) -> Callable[[], None]:
+    return lambda: edit(lambda params: params["gate"].update(options))
 
 
-@pytest.mark.usefixtures("folders")
-def test_a_folder_without_tables_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    put(new=answers("+"))
-    Path("empty").mkdir()
-    Path("hollow/data/load").mkdir(parents=True)
-
-    for name, message in (("empty", "empty: no data/load there"), ("hollow", "no table there")):
-        status, _, err = told(capsys, name, "new")
-        assert status == 2
-        assert message in err
+def of_another_tool(**columns: list[str]) -> Callable[[], None]:
+    """A table of other columns in place of data/load."""
+    return lambda: write_part(describe(pa.table(columns), {}), Path("other/data/load"), 0)
 
 
-@pytest.mark.usefixtures("folders")
-@pytest.mark.parametrize("columns", [{"question": ["a"]}, {"id": ["a"], "candidate": ["b"]}])
-def test_a_table_of_another_tool_is_an_error(capsys: pytest.CaptureFixture[str], columns: dict[str, list[str]]) -> None:
-    import pyarrow as pa
-
-    put(new=answers("+"))
-    Path("other/data/load").mkdir(parents=True)
-    write_part(describe(pa.table(columns), {}), Path("other/data/load"), 0)
-
-    status, _, err = told(capsys, "other", "new")
-
-    assert status == 2
-    assert err.startswith("error: ")
+MISTAKES: dict[str, tuple[Callable[[], object], Sequence[str], str]] = {
+    **{
+        f"the version {name!r}": (lambda: None, [name, "new"], f"{name}: neither git nor DVC knows such a version")
+        for name in ("nowhere", "", "[red]", "params.yaml", "../nowhere", "HEAD")
+    },
+    "a folder without tables": (lambda: None, ["empty", "new"], "empty: no data/load there"),
+    "a folder for parts without parts": (lambda: None, ["hollow", "new"], "no table there"),
+    "a table without ids": (of_another_tool(question=["a"]), ["other", "new"], ""),
+    "a table without answers": (of_another_tool(id=["a"], candidate=["b"]), ["other", "new"], ""),
+    "a file that is no table": (
+        lambda: Path("old/data/lexical/part-00000.parquet").write_bytes(b"PAR1 not really"),
+        ["old", "new"],
+        "part-00000.parquet: can't be read as a table",
+    ),
+    "guards that are a list": (
+        gate(metrics=[]), ["old", "new"], "gate.metrics: expected guards, each with the largest acceptable loss"
+    ),
+    "a misspelt option": (gate(margins=1), ["old", "new"], "gate.margins: unknown option; did you mean margin?"),
+    "no margin": (lambda: edit(lambda params: params["gate"].pop("margin")), ["old", "new"], "gate.margin: missing"),
+    "no section": (lambda: edit(lambda params: params.pop("gate")), ["old", "new"], "gate"),
+    "no params.yaml": (lambda: Path("params.yaml").unlink(), ["old", "new"], "params.yaml: not found"),
+    "a report that head has nothing for": (
+        lambda: shutil.copy(ROOT / "dvc.yaml", "dvc.yaml"), ["old", "new", "--html"], "error: new: no "
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.usefixtures("folders")
-def test_a_file_that_is_no_table_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    put(old=answers("+"), new=answers("+"))
-    Path("old/data/lexical/part-00000.parquet").write_bytes(b"PAR1 not really")
-
-    status, _, err = told(capsys, "old", "new")
-
-    assert status == 2
-    assert "part-00000.parquet: can't be read as a table" in err
-
-
-@pytest.mark.usefixtures("folders")
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            lambda params: params["gate"].update(metrics=[]),
-            "gate.metrics: expected guards, each with the largest acceptable loss",
-        ),
-        (lambda params: params["gate"].update(margins=1), "gate.margins: unknown option; did you mean margin?"),
-        (lambda params: params["gate"].pop("margin"), "gate.margin: missing"),
-        (lambda params: params.pop("gate"), "gate"),
-    ],
-)
-def test_a_mistake_in_params_is_an_error_with_its_path(
-    capsys: pytest.CaptureFixture[str], change: Any, message: str
+@pytest.mark.parametrize(("mistake", "arguments", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_a_mistake_is_an_error_that_names_it(
+    capsys: pytest.CaptureFixture[str], mistake: Callable[[], object], arguments: Sequence[str], message: str
 ) -> None:
     put(old=answers("+"), new=answers("+"))
-    edit(change)
+    for name in ("empty", "hollow/data/load", "other/data/load"):
+        Path(name).mkdir(parents=True)
+    mistake()
 
-    status, _, err = told(capsys, "old", "new")
+    status, out, err = told(capsys, *arguments)
 
-    assert status == 2
+    assert (status, out) == (2, "")
+    assert err.startswith("error: ")
     assert message in err
-
-
-@pytest.mark.usefixtures("folders")
-def test_without_params_it_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("params.yaml").unlink()
-
-    status, _, err = told(capsys, "old", "new")
-
-    assert status == 2
-    assert "params.yaml: not found" in err
 
 
 @pytest.mark.usefixtures("folders")
@@ -328,16 +299,6 @@ def test_markdown_alone_on_standard_output(capsys: pytest.CaptureFixture[str]) -
 
     assert out.startswith("### goldmeter: old → new\n")
     assert "─" not in out
-
-
-@pytest.mark.usefixtures("folders")
-def test_a_file_that_can_not_be_written_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    put(old=answers("+"), new=answers("+"))
-
-    status, _, err = told(capsys, "old", "new", "--json", "no/such/folder.json")
-
-    assert status == 2
-    assert err == "error: --json no/such/folder.json: there is no folder no/such; create it first\n"
 
 
 @pytest.mark.usefixtures("folders")
@@ -391,17 +352,6 @@ def test_a_file_in_no_folder_is_an_error_before_anything_is_compared(
     assert missing == (2, "", f"error: {form} no/such: there is no folder no; create it first\n")
     assert folder == (2, "", f"error: {form} old: is a folder; expected a file\n")
     assert not (folders / "no").exists()
-
-
-@pytest.mark.usefixtures("folders")
-def test_a_report_that_head_has_nothing_for_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    put(old=answers("+"), new=answers("+"))
-    shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
-
-    status, _, err = told(capsys, "old", "new", "--html")
-
-    assert status == 2
-    assert err.startswith("error: new: no ")
 
 
 @pytest.mark.parametrize("form", [["--json"], ["--markdown", "x.md"], ["--html"]])

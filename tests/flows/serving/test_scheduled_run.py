@@ -252,21 +252,21 @@ def test_refresh_runs_first_with_this_python_and_its_output_is_told(
     assert outcome.sentence.startswith("dataset.path: data/examples/qa.jsonl is in neither")
 
 
-def test_a_failed_refresh_says_its_last_lines(schedule: Schedule, recorded: list[str]) -> None:
-    schedule(refresh="for i in 1 2 3 4; do echo line $i of https://me:secret@host/x >&2; done; exit 3")
+@pytest.mark.parametrize(
+    ("refresh", "said"),
+    [
+        (
+            "for i in 1 2 3 4; do echo line $i of https://me:secret@host/x >&2; done; exit 3",
+            "exit status 3 · line 2 of https://***@host/x · line 3 of https://***@host/x · line 4 of https://***@host/x",
+        ),
+        ("exit 1", "exit status 1 · no output"),
+    ],
+)
+def test_a_failed_refresh_says_its_last_lines(schedule: Schedule, recorded: list[str], refresh: str, said: str) -> None:
+    schedule(refresh=refresh)
 
-    assert run_schedule("nightly").sentence == (
-        "schedule.nightly.refresh: exit status 3 · line 2 of https://***@host/x"
-        " · line 3 of https://***@host/x · line 4 of https://***@host/x"
-    )
+    assert run_schedule("nightly").sentence == f"schedule.nightly.refresh: {said}"
     assert recorded == []
-
-
-@pytest.mark.usefixtures("recorded")
-def test_a_silent_failure_of_refresh_is_told_too(schedule: Schedule) -> None:
-    schedule(refresh="exit 1")
-
-    assert run_schedule("nightly").sentence == "schedule.nightly.refresh: exit status 1 · no output"
 
 
 @pytest.mark.usefixtures("recorded")
@@ -322,36 +322,29 @@ def test_a_data_set_of_git_is_versioned(worktree: Path) -> None:
     require_versioned("data/examples/qa.jsonl", "*")
 
 
-@pytest.mark.parametrize("ignored", [False, True])
-def test_a_data_set_that_is_in_neither_git_nor_dvc_is_named(worktree: Path, *, ignored: bool) -> None:
-    (worktree / "data/mine.csv").write_text("a")
-    if ignored:
-        (worktree / ".gitignore").write_text("data/mine.csv\n")
+@pytest.mark.parametrize(
+    ("path", "pattern", "named"),
+    [
+        ("data/mine.csv", "*", r"dataset\.path: data/mine\.csv is in neither git nor DVC; `dvc add` it"),
+        ("data/ignored.csv", "*", r"dataset\.path: data/ignored\.csv is in neither git nor DVC; `dvc add` it"),
+        ("data/examples", "*.jsonl", r"data/examples/new\.jsonl is in neither git nor DVC"),
+        ("data/gone.csv", "*", r"data/gone\.csv is in neither git nor DVC, so a scheduled run does not"),
+        ("../outside.csv", "*", r"outside\.csv is in neither git nor DVC"),
+    ],
+)
+def test_data_that_are_in_neither_git_nor_dvc_are_named(worktree: Path, path: str, pattern: str, named: str) -> None:
+    for name in (
+        "mine.csv",
+        "ignored.csv",
+        "examples/new.jsonl",
+        "examples/matches-no-pattern.txt",
+        "../../outside.csv",
+    ):
+        (worktree / "data" / name).write_text("a")
+    (worktree / ".gitignore").write_text("data/ignored.csv\n")
 
-    with pytest.raises(DataError, match=r"dataset\.path: data/mine\.csv is in neither git nor DVC; `dvc add` it"):
-        require_versioned("data/mine.csv", "*")
-
-
-def test_a_file_among_versioned_ones_is_named(worktree: Path) -> None:
-    (worktree / "data/examples/new.jsonl").write_text("a")
-    (worktree / "data/examples/notes.txt").write_text("matches no pattern")
-
-    with pytest.raises(DataError, match=r"data/examples/new\.jsonl is in neither git nor DVC"):
-        require_versioned("data/examples", "*.jsonl")
-
-
-@pytest.mark.usefixtures("worktree")
-def test_a_data_set_that_is_not_there_is_named() -> None:
-    with pytest.raises(DataError, match=r"data/gone\.csv is in neither git nor DVC, so a scheduled run does not"):
-        require_versioned("data/gone.csv", "*")
-
-
-def test_a_data_set_outside_of_the_repository_is_named(worktree: Path) -> None:
-    outside = worktree.parent / "outside.csv"
-    outside.write_text("a")
-
-    with pytest.raises(DataError, match=r"outside\.csv is in neither git nor DVC"):
-        require_versioned(str(outside), "*")
+    with pytest.raises(DataError, match=named):
+        require_versioned(path, pattern)
 
 
 @pytest.mark.usefixtures("worktree")

@@ -104,8 +104,8 @@ class Questions:
         rows, numbers = one.entries.find(self.key_hashes(one))
         is_asked = one.entries.asks(numbers, self.input_hashes[rows], self.has_input[rows])
         found: list[list[Entry]] = [[] for _ in range(len(self))]
-        for row, number in zip(rows[is_asked].tolist(), numbers[is_asked].tolist(), strict=True):
-            found[row].append(one.entries[number])
+        for row, entry in zip(rows[is_asked].tolist(), one.entries.take(numbers[is_asked]), strict=True):
+            found[row].append(entry)
         return found
 
 

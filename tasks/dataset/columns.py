@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from types import NoneType
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.dataset.paths import leads, lookup, steps_into
-from tasks.dataset.record import Value, as_text
+from tasks.dataset.record import TEXT_OR_NULL, Value, are_texts, as_text
 from tasks.dataset.texts import UnusableValueError, checked_text
 from tasks.pipeline.hashing import sha256
 
-TEXT_OR_NULL = {str, NoneType}
+NO_DIGEST = bytes(32)
 Problems = dict[int, str]
 """Row → the first reason why it can't be used."""
 Found = TypeVar("Found")
@@ -48,8 +48,7 @@ class Columns:
             if steps is not None:
                 pairs = zip(self.rows, values, strict=True)
                 values = [value if name in row else lookup(row, steps) for row, value in pairs]
-            is_text = set(map(type, values)) <= TEXT_OR_NULL
-            self._values[name] = values if is_text else [as_text(value) for value in values]
+            self._values[name] = values if are_texts(values) else [as_text(value) for value in values]
         return self._values[name]
 
     def take(self, rows: Sequence[int]) -> "Columns":
@@ -80,14 +79,27 @@ def texts_of(
     values: Sequence[Value], column: str, max_chars: int, problems: Problems, limit: str = ""
 ) -> Sequence[str | None]:
     """Return texts and nulls as they are; the arguments are those of `texts.checked_text`."""
-    if set(map(type, values)) <= TEXT_OR_NULL:
-        texts = [value for value in values if value]
-        if max(map(len, texts), default=0) <= max_chars and _is_unicode(texts):
-            return values  # type: ignore[return-value]  # texts and nulls, as was just seen
+    if _can_be_stored(values, max_chars):
+        return values  # type: ignore[return-value]  # texts and nulls, as was just seen
     return each(values, lambda value: checked_text(value, column, max_chars, limit), problems)
 
 
-def _is_unicode(texts: Iterable[Any]) -> bool:
+def lists_of(
+    values: Sequence[Value], function: Callable[[Value], list[str]], max_chars: int, problems: Problems
+) -> list[list[str]]:
+    """Return `texts.texts` of values that all are lists, else the result of a function for each, as `each`."""
+    if set(map(type, values)) == {list} and _can_be_stored([*chain.from_iterable(values)], max_chars):  # type: ignore[arg-type]  # lists
+        return [[text for text in value if text and text.strip()] for value in values]  # type: ignore[union-attr, misc]  # of texts
+    return [found or [] for found in each(values, function, problems)]
+
+
+def _can_be_stored(values: Sequence[Any], max_chars: int) -> bool:
+    """Return whether all values are null, or texts that `texts.checked_text` returns."""
+    if not set(map(type, values)) <= TEXT_OR_NULL:
+        return False
+    texts = [*filter(None, values)]
+    if max(map(len, texts), default=0) > max_chars:
+        return False
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
@@ -101,12 +113,8 @@ def hashes(texts: Iterable[str | bytes | None]) -> NDArray[np.uint64]:
     Returns:
         Shape (n, 2), uint64; they order as the hashes do.
     """
-    return words(bytes(16) if text is None else sha256(text)[:16] for text in texts)
-
-
-def words(digests: Iterable[bytes]) -> NDArray[np.uint64]:
-    """Return 16 bytes each as two words, shape (n, 2), uint64."""
-    return np.frombuffer(b"".join(digests), ">u8").reshape(-1, 2).astype(np.uint64)
+    digests = b"".join([NO_DIGEST if text is None else sha256(text) for text in texts])
+    return np.frombuffer(digests, ">u8").reshape(-1, 4)[:, :2].astype(np.uint64)
 
 
 def mask(rows: AbstractSet[int] | Mapping[int, Any], length: int) -> NDArray[np.bool_]:

@@ -96,12 +96,22 @@ class Entries:
         return len(self._ends)
 
     def __getitem__(self, number: int) -> Entry:
-        begin = int(self._ends[number - 1]) if number else 0
-        key, values = _decoded(self._values[begin : int(self._ends[number])])
-        return Entry(self._names[self._files[number]], int(self._lines[number]), values, key, number)
+        return self.take(np.array([number]))[0]
 
     def __iter__(self) -> Iterator[Entry]:
         return map(self.__getitem__, range(len(self)))
+
+    def take(self, numbers: Integers) -> list[Entry]:
+        """Return entries by their numbers."""
+        ends, begins = self._ends[numbers], np.where(numbers > 0, self._ends[numbers - 1], 0)
+        files, lines = self._files[numbers], self._lines[numbers]
+        entries = []
+        for begin, end, file, line, number in zip(
+            begins.tolist(), ends.tolist(), files.tolist(), lines.tolist(), numbers.tolist(), strict=True
+        ):
+            key, values = _decoded(self._values[begin:end])
+            entries.append(Entry(self._names[file], line, values, key, number))
+        return entries
 
     @property
     def keyless(self) -> list[int]:

@@ -1,6 +1,7 @@
 """The human labels of the answers of a batch: from columns beside them, or from a file of labels."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -19,8 +20,6 @@ from tasks.scores.column_facts import CONFIRMED, PROBABILITY, STALE
 
 Ratings: TypeAlias = list[bool | None]
 LABEL_FILE = "dataset.label_file.label"
-LabelKey: TypeAlias = tuple[str | None, str | None]
-"""Candidate and bare text that an answer and its labels have in common; None for what does not count."""
 
 
 class LabelFault(NamedTuple):
@@ -191,11 +190,41 @@ def is_by_text(dataset: Dataset) -> bool:
 
 
 class _Labelled(NamedTuple):
-    """An entry of a file of labels: what it has in common with the answers it is of, and the text it labels."""
+    """An entry of a file of labels, with the names of the candidate and the answer that it labels; null without one."""
 
     entry: Entry
-    key: LabelKey | None
+    candidate: str | None
     text: str | None
+
+
+class _Matching:
+    """Tells which labels are of an answer: by the candidate, and by the text where `is_by_text`."""
+
+    def __init__(self, given: LabelFile, dataset: Dataset) -> None:
+        self.given, self.is_by_text = given, is_by_text(dataset)
+        self._same, self._bare = cache(same_text), cache(bare_text)
+
+    def labelled(self, entry: Entry) -> _Labelled:
+        """Return an entry with what it labels."""
+        values, given = entry.values, self.given
+        candidate = values.get(given.candidate) if given.candidate else None
+        text = values.get(given.response) if given.response else None
+        return _Labelled(
+            entry, candidate if isinstance(candidate, str) else None, text if isinstance(text, str) else None
+        )
+
+    def is_of(self, one: _Labelled, candidate: str | None, text: str | None) -> bool:
+        """Return whether a label is of an answer, or of one that differs from it in punctuation and articles."""
+        if self.given.candidate and one.candidate != candidate:
+            return False
+        if not self.is_by_text or one.text is None or text is None:
+            return not self.is_by_text
+        return one.text == text or self._bare(one.text) == self._bare(text)
+
+    def is_same(self, one: _Labelled, text: str | None) -> bool:
+        """Return whether a label is of this very text, or names none."""
+        labelled, text = one.text or "", text or ""
+        return not self.given.response or labelled == text or self._same(labelled) == self._same(text)
 
 
 def _of_file(
@@ -207,20 +236,18 @@ def _of_file(
         return [Label()] * len(answers), NO_USE
     rater = _Rater(given.label, LABEL_FILE)
     entries = answers.questions.entries(joined)
-    of_question = [[_labelled(entry, given, dataset) for entry in some] for some in entries]
+    matching = _Matching(given, dataset)
+    of_question = [[matching.labelled(entry) for entry in some] for some in entries]
     used: set[int] = set()
     found: list[Label] = []
     for row, question in enumerate(answers.rows.tolist()):
-        response = answers.responses[row]
+        label, response = Label(), answers.responses[row]
         text = response if isinstance(response, str) else None
-        bare = bare_text(text) if is_by_text(dataset) and text is not None else None
-        key = answers.names[row] if given.candidate else None, bare
-        own = [one for one in of_question[question] if one.key == key]
-        used.update(one.entry.number for one in own)
-        label = Label()
+        own = [one for one in of_question[question] if matching.is_of(one, answers.names[row], text)]
         if own:
+            used.update([one.entry.number for one in own])
             try:
-                label = _label_of_file(own, same_text(text or ""), rater, given, dataset, is_used=row not in problems)
+                label = _label_of_file(own, text, rater, matching, is_used=row not in problems)
             except (UnknownLabelError, DataError) as error:
                 is_of_rows = not isinstance(error, UnknownLabelError)
                 faults.append(_fault(row, error, own[0].entry.file, is_of_rows=is_of_rows))
@@ -229,32 +256,25 @@ def _of_file(
     return found, LabelUse(np.array(there, np.int64), np.array(sorted(used), np.int64))
 
 
-def _labelled(entry: Entry, given: LabelFile, dataset: Dataset) -> _Labelled:
-    candidate, labelled = (entry.values.get(column) if column else None for column in (given.candidate, given.response))
-    name, text = (value if isinstance(value, str) else None for value in (candidate, labelled))
-    same = same_text(text or "") if given.response else None
-    if not is_by_text(dataset):
-        return _Labelled(entry, (name, None), same)
-    return _Labelled(entry, None if text is None else (name, bare_text(text)), same)
-
-
 def _label_of_file(
-    own: Sequence[_Labelled], text: str, rater: "_Rater", given: LabelFile, dataset: Dataset, *, is_used: bool
+    own: Sequence[_Labelled], text: str | None, rater: _Rater, matching: _Matching, *, is_used: bool
 ) -> Label:
     """Return the label of an answer by the labels that have its key: those of its very text, if there are any."""
-    same = [one for one in own if one.text is None or one.text == text]
+    mapping, same = matching.given.label, [one for one in own if matching.is_same(one, text)]
     counted = [one.entry for one in same or own]
-    columns = given.label.all_columns
-    each = [rater.read(tuple(entry.values.get(name) for name in columns), entry.file, entry.line) for entry in counted]
+    columns = mapping.all_columns
+    each = [
+        rater.read(tuple([entry.values.get(name) for name in columns]), entry.file, entry.line) for entry in counted
+    ]
     verdicts = [verdict for _, verdict, _ in each]
     value = majority(verdicts)
     probability = None
     if is_used:
-        probability = _probability(counted, given.label, LABEL_FILE, is_labelled=value is not None)
+        probability = _probability(counted, mapping, LABEL_FILE, is_labelled=value is not None)
     every = [rating for ratings, _, _ in each for rating in ratings]
     status = None
-    if given.response is not None:
-        status = CONFIRMED if same or is_by_text(dataset) else STALE
+    if matching.given.response is not None:
+        status = CONFIRMED if same or matching.is_by_text else STALE
     is_given = any(given for _, _, given in each)
     return Label(value, status, every if is_given else None, probability, value is None and True in verdicts)
 

@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
-from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
+import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from tasks.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
-from tasks.dataset.columns import Columns, Presence, Problems, each, hashes, mask, texts_of
+from tasks.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
 from tasks.dataset.criteria import StatedCriterion, criteria
 from tasks.dataset.label_columns import LabelFault, LabelUse, labels
 from tasks.dataset.labels import LABELS
 from tasks.dataset.paths import quoted
-from tasks.dataset.record import Batch, Chunk, Value, as_text
+from tasks.dataset.record import TEXT_OR_NULL, Batch, Chunk, Value, as_text
 from tasks.dataset.settings import AskedCandidate, Dataset, ScoreMapping
 from tasks.dataset.sources import DECODER
 from tasks.dataset.texts import UnusableValueError, finite, texts
@@ -236,7 +236,7 @@ def _references(questions: Questions, source: Source, problems: Problems) -> lis
 
     if joined is None:
         found = [
-            [one or [] for one in each(questions.columns[column], partial(read, column=column), problems)]
+            lists_of(questions.columns[column], partial(read, column=column), max_chars, problems)
             for column in given.columns
         ]
         return found[0] if len(found) == 1 else [[*chain(*lists)] for lists in zip(*found, strict=True)]
@@ -266,18 +266,16 @@ def _question_table(
     questions: Questions, shared: Mapping[str, Any], reasons: Reasons, dataset: Dataset
 ) -> pa.RecordBatch:
     every = range(len(questions))
+    why = {"id": reasons.ids, "shared": reasons.shared, "weight": reasons.weights, "name": questions.unnamed}
     columns = {
         **{name: values for name, values in shared.items() if name != "is_missing"},
         "file": questions.files,
         "line": questions.lines,
         "candidate": questions.names,
-        "reason_id": [*map(reasons.ids.get, every)],
-        "reason_shared": [*map(reasons.shared.get, every)],
-        "reason_weight": [*map(reasons.weights.get, every)],
-        "reason_name": [*map(questions.unnamed.get, every)],
+        **{f"reason_{name}": [*map(of.get, every)] if of else [None] * len(questions) for name, of in why.items()},
     }
     if dataset.id is None:
-        columns["id"] = [None if text is None else _hex(text) for text in shared["input"]]
+        columns["id"] = [None if text is None else sha256(text).hex() for text in shared["input"]]
     schema = question_schema(dataset)
     arrays = [pa.array(columns[name], schema.field(name).type) for name in schema.names]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -372,7 +370,7 @@ def _keys(questions: Questions, shared: Mapping[str, Any], reasons: Reasons, sou
         ids, is_usable = hashes(_without(shared["input"], reasons.shared)), has_content
         # Several records of one question may list its references in different orders.
         listed = shared["references"] if source.is_plain else [sorted(set(one)) for one in shared["references"]]
-        references = hashes(None if row in reasons.shared else _json_list(one) for row, one in enumerate(listed))
+        references = hashes(None if row in reasons.shared else orjson.dumps(one) for row, one in enumerate(listed))
     content = none
     if dataset.id and not source.is_plain:
         groups = shared["group"] if dataset.has_draws else [None] * rows
@@ -400,20 +398,11 @@ def equals(value: Value, wanted: object) -> bool:
 
 
 def _content(input_: str | None, references: Sequence[str], stated: Sequence[StatedCriterion] | None) -> str:
-    """Return the hash of what is asked, as canonical JSON."""
-    if stated is not None:
-        listed = [[one["text"], one["points"]] for one in stated]
-        return _hex(CANONICAL_JSON.encode([input_, references, listed]))
-    asked = "null" if input_ is None else encode_basestring(input_)
-    return _hex(f"[{asked},{_json_list(references)}]")
-
-
-def _json_list(items: Sequence[str]) -> str:
-    return f"[{','.join(map(encode_basestring, items))}]"
-
-
-def _hex(text: str) -> str:
-    return sha256(text).hex()
+    """Return the hash of what is asked, as canonical JSON; orjson writes texts in it in the same way, not numbers."""
+    if stated is None:
+        return sha256(orjson.dumps([input_, references])).hex()
+    listed = [[one["text"], one["points"]] for one in stated]
+    return sha256(CANONICAL_JSON.encode([input_, references, listed])).hex()
 
 
 def _split(value: Value, separator: str | None) -> Value:
@@ -435,8 +424,16 @@ def _printed_list(text: str) -> Value:
     (['a', 'b'], ['a', 'b'], None, None)
     """
     bare = text.strip()
-    if not bare.startswith("[") or not _PRINTED_LIST.fullmatch(bare):
+    if not bare.startswith("["):
         return None
+    with suppress(ValueError):
+        found = orjson.loads(bare)
+        if set(map(type, found)) <= TEXT_OR_NULL and (not found or str in map(type, found)):
+            return found  # type: ignore[no-any-return]  # texts and nulls, as was just seen
+    return _python_list(bare) if _PRINTED_LIST.fullmatch(bare) else None
+
+
+def _python_list(bare: str) -> Value:
     strings = _STRINGS.findall(bare)
     others = _STRINGS.sub("", bare)
     if not strings and others.strip("[] "):

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import isnan
 from pathlib import Path
+from types import NoneType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from tasks.errors import DataError
@@ -12,6 +14,7 @@ Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
 # Line (in tables: row) number and values of each record.
 NumberedValues: TypeAlias = Iterator[tuple[int, dict[str, Value]]]
 Item = TypeVar("Item")
+TEXT_OR_NULL = {str, NoneType}
 # Records, and characters of their lines, that are in memory at once.
 BATCH_ROWS, BATCH_CHARS = 2_000, 1 << 22
 
@@ -99,6 +102,13 @@ def as_text(value: Any) -> Value:
     if isinstance(value, dict):
         return {key: as_text(item) for key, item in value.items()}
     return _scalar_text(value)
+
+
+def are_texts(values: Sequence[Any]) -> bool:
+    """Return whether the values are texts, nulls and lists of these, which `as_text` returns as they are."""
+    lists = [value for value in values if type(value) is list]
+    of_lists = set(map(type, chain.from_iterable(lists)))
+    return of_lists <= TEXT_OR_NULL and set(map(type, values)) - {list} <= TEXT_OR_NULL
 
 
 def _scalar_text(value: Any) -> str | None:

@@ -10,7 +10,9 @@ def sha256(content: str | bytes | Path) -> bytes:
     >>> sha256("goldmeter").hex()[:8]
     'fc05a168'
     """
+    if isinstance(content, str):
+        return hashlib.sha256(content.encode()).digest()
     if isinstance(content, Path):
         with content.open("rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
-    return hashlib.sha256(content.encode() if isinstance(content, str) else content).digest()
+    return hashlib.sha256(content).digest()

@@ -21,7 +21,8 @@ DEEPEST = 2
 
 def json_lines(path: Path) -> Iterator[Chunk]:
     """Yield what reads the objects, one a line."""
-    lines = ((line, text) for line, text in enumerate(text_lines(path), 1) if text.strip(" \t\r\n"))
+    every = enumerate(text_lines(path), 1)
+    lines = ((line, text) for line, text in every if not text.isspace() or text.strip(" \t\r\n"))
     for block in blocks(lines, lambda item: len(item[1])):
         yield partial(_objects, path, block)
 
@@ -62,8 +63,9 @@ def decode_whole(text: str, decoder: json.JSONDecoder) -> Any:
     Raises:
         json.JSONDecodeError: It is none, or more text follows.
     """
-    value, end = _decode(text, _skip_space(text, 0), decoder)
-    _require_end(text, end)
+    value, end = _decode(text, 0 if text[:1] == "{" else _skip_space(text, 0), decoder)
+    if end < len(text):
+        _require_end(text, end)
     return value
 
 

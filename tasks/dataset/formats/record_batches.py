@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.dataset.record import NumberedValues, as_text, file_name
+from tasks.dataset.record import NumberedValues, are_texts, as_text, file_name
 from tasks.errors import DataError
 
 # Rows that are Python values at the same time.
@@ -32,10 +32,12 @@ def batch_rows(path: Path, kind: str, batches: Iterable[pa.RecordBatch]) -> Numb
     row = 0
     try:
         for batch in _small(batches, path):
-            columns = [_values(column) for column in batch.columns]
+            names, columns = batch.schema.names, [_values(column) for column in batch.columns]
+            others = [name for name, column in zip(names, columns, strict=True) if not are_texts(column)]
             for values in zip(*columns, strict=True) if columns else [()] * batch.num_rows:
                 row += 1
-                yield row, {name: as_text(value) for name, value in zip(batch.schema.names, values, strict=True)}
+                found = dict(zip(names, values, strict=True))
+                yield row, found | {name: as_text(found[name]) for name in others} if others else found
     except DataError:
         raise
     except (pa.ArrowException, OSError, OverflowError, ValueError, KeyError) as error:

@@ -59,7 +59,8 @@ class Records:
         """
         if self.format is not None:
             found = readers.read(self.files, self.format)
-            for block in blocks(readers.with_draws(found) if self._has_draws else found):
+            is_drawn = (self.columns is None or "draw" in self.columns) and self._has_draws
+            for block in blocks(readers.with_draws(found) if is_drawn else found):
                 yield partial(batch_of, block)
             return
         if all(map(_is_text, self.files)):

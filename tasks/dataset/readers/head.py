@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tasks.dataset.formats.text_lines import BOM, head
-from tasks.dataset.readers.log import DECODER
+from tasks.dataset.readers.log import DECODER, as_texts
 
 # Bytes of a file that are looked at.
 HEAD_BYTES = 1 << 16
@@ -48,7 +48,7 @@ def begun_json(text: str) -> Any:
     """
     end, closing = _last_complete(text)
     try:
-        return DECODER.raw_decode(text[:end].strip() + closing)[0]
+        return as_texts(DECODER.raw_decode(text[:end].strip() + closing)[0])
     except (ValueError, RecursionError):
         return None
 

@@ -23,6 +23,8 @@ DATED = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 KNOWN_VERSIONS = re.compile(r"0\.4(\.|$)")
 SAMPLE_KEYS = {"doc_id", "doc", "target", "arguments", "filtered_resps"}
 NO_FILTER = "none"
+# A list as Python writes it whose texts need no escapes.
+PLAIN_LIST = re.compile(r"\['[^'\\\n\r\0\ud800-\udfff]*'(?:, '[^'\\\n\r\0\ud800-\udfff]*')*\]")
 # Whether a continuation is the most likely one, as text.
 GREEDY = {"True", "False", "true", "false"}
 
@@ -276,6 +278,8 @@ def _references(target: Any, requests: Sequence[Sequence[str]], *, ranked: bool)
     choices = _choices(requests) if ranked else []
     if target in {str(number) for number in range(len(choices))}:
         return [choices[int(target)]]
+    if PLAIN_LIST.fullmatch(target):
+        return target[2:-2].split("', '")
     if target.startswith("[") and target.endswith("]"):
         try:
             items = ast.literal_eval(target)

@@ -6,9 +6,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from tasks.dataset.formats.json_records import decode_whole, json_error
 from tasks.dataset.formats.text_lines import text_lines, whole_text
-from tasks.dataset.record import Record, Value, as_text, file_name
+from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
 MISSING = "missing from the log"
@@ -16,14 +18,46 @@ MISSING = "missing from the log"
 LARGEST_COUNT = 10_000_000
 
 
-def text_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    return {key: as_text(value) if isinstance(value, bool | list) else value for key, value in pairs}
-
-
 # Tools write NaN for a sample that has no score.
-DECODER = json.JSONDecoder(
-    parse_float=str, parse_int=str, parse_constant=lambda _: None, object_pairs_hook=text_members
-)
+DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
+# orjson reads larger integers as numbers that are not exact.
+LARGEST_EXACT = float(1 << 63)
+
+
+def decoded(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
+    """Return the only JSON value in a text; by DECODER, numbers and booleans in it are text.
+
+    Raises:
+        json.JSONDecodeError: It is none.
+    """
+    if decoder is DECODER:
+        try:
+            return as_texts(orjson.loads(text))
+        except (ValueError, RecursionError):  # NaN, half of a surrogate pair, a long integer, no JSON
+            return as_texts(decode_whole(text, decoder))
+    return decode_whole(text, decoder)
+
+
+def as_texts(value: Any) -> Any:
+    """Convert numbers and booleans in a JSON value that was just decoded, whose objects and lists are changed.
+
+    Raises:
+        ValueError: A number may not be what the text says.
+    """
+    kind = type(value)
+    if kind is dict:
+        for key, item in value.items():
+            if type(item) is not str:
+                value[key] = as_texts(item)
+    elif kind is list:
+        for number, item in enumerate(value):
+            if type(item) is not str:
+                value[number] = as_texts(item)
+    elif kind is float and not -LARGEST_EXACT < value < LARGEST_EXACT:
+        raise ValueError
+    elif kind is not str and value is not None:
+        return ("true" if value else "false") if kind is bool else repr(value)
+    return value
 
 
 def flat(
@@ -99,7 +133,7 @@ def parsed(text: str, name: str, decoder: json.JSONDecoder = DECODER) -> dict[st
         DataError: It holds none.
     """
     try:
-        value = decode_whole(text, decoder)
+        value = decoded(text, decoder)
     except json.JSONDecodeError as error:
         raise json_error(error, name, error.lineno) from None
     if not isinstance(value, dict):
@@ -116,7 +150,7 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, text in enumerate(text_lines(path), 1):
         if text.strip():
             try:
-                value = decode_whole(text, DECODER)
+                value = decoded(text)
             except json.JSONDecodeError as error:
                 raise json_error(error, file_name(path), line) from None
             if not isinstance(value, dict):

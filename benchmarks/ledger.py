@@ -36,6 +36,7 @@ def run(verdicts: int) -> Result:
         "verdicts": verdicts,
         "µs a verdict, filling": filling / verdicts * MICROSECONDS,
         "s": cost.wall,
+        "cpu s": cost.cpu - idle.cpu,
         "µs a verdict": (cost.wall - idle.wall) / verdicts * MICROSECONDS,
         "MB of memory": cost.peak / MB,
         "GB of evidence": size / GB,

@@ -1,9 +1,12 @@
+from importlib.util import find_spec
+
 import pytest
 
 from tasks.text.algebra import Algebra
 from tasks.text.expressions import expression
 
-pytest.importorskip("math_verify")
+# Not imported here: collecting the tests would take a second more in each process.
+pytestmark = pytest.mark.skipif(find_spec("math_verify") is None, reason="extra symbolic is not installed")
 SLOW = (r"\sin(\sin(\sin(x^{999}+y)))^{999}/(x+1)^{77}", r"\cos(\cos(x+y)^{99})^{999}+\sqrt{x}")
 
 

@@ -12,7 +12,7 @@ from tasks.dataset.answers import opened
 from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import tables
-from tasks.dataset.text_forms import same_input
+from tasks.dataset.texts import same_input
 from tasks.errors import DataError
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.dataset.columns import Columns, Problems, hashes, texts_of
-from tasks.dataset.entries import Entry
-from tasks.dataset.joined import Joined, JoinedFiles, joined_keys, questions
+from tasks.dataset.joined import Entry, Joined, JoinedFiles, joined_keys, questions
 from tasks.dataset.paths import outermost
 from tasks.dataset.record import Value
 from tasks.dataset.settings import CandidateMapping, Dataset, LongCandidates, Params

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.dataset.answers import Source
-from tasks.dataset.grouping import Groups, groups
+from tasks.dataset.columns import Groups, groups
 from tasks.dataset.mapping import Keys
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset

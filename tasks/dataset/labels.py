@@ -1,13 +1,23 @@
-"""Human labels as people write them: words, numbers, several raters."""
+"""Human labels of the answers of a batch, from columns beside them or a file of their own: words, numbers, raters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import isfinite, nan
+from typing import Any, NamedTuple, Self, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.dataset.answers import Answers, Source
+from tasks.dataset.columns import Problems
+from tasks.dataset.joined import Entry
 from tasks.dataset.paths import quoted
-from tasks.dataset.settings import LabelMapping, Word
+from tasks.dataset.settings import Dataset, LabelFile, LabelMapping, Word
 from tasks.dataset.sources import Value, as_text
+from tasks.dataset.texts import bare_text, same_text
 from tasks.errors import DataError
+from tasks.pipeline.hashing import sha256
+from tasks.scores.column_facts import CONFIRMED, PROBABILITY, STALE
 
 # pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
 LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)
@@ -159,3 +169,291 @@ def _allowed(mapping: LabelMapping) -> str:
     if mapping.at_least is not None or mapping.at_most is not None:
         return "numbers, or nothing"
     return "true and false, 1 and 0, yes and no, or nothing"
+
+
+Ratings: TypeAlias = list[bool | None]
+LABEL_FILE = "dataset.label_file.label"
+
+
+class LabelFault(NamedTuple):
+    """A label that can't be read.
+
+    Attributes:
+        answer: Number of the answer.
+        message: Says why.
+        mapping: The mapping whose words do not contain it; None: it is not about words.
+        file: The file of the label.
+        is_of_rows: Whether the label of an answer that is rejected does not matter.
+    """
+
+    answer: int
+    message: str
+    mapping: LabelMapping | None
+    file: str
+    is_of_rows: bool
+
+
+class LabelUse(NamedTuple):
+    """Entries of a file of labels by their number: those of questions that are there, and those of an answer."""
+
+    there: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, several: Iterable["LabelUse"]) -> Self:
+        """Return the use by several candidates."""
+        there, used = zip(*several, strict=True)
+        return cls(np.unique(np.concatenate(there)), np.unique(np.concatenate(used)))
+
+
+class Label(NamedTuple):
+    """The label of an answer.
+
+    Attributes:
+        value: Whether the answer is right; None: not labelled.
+        status: Whether the label is of this response; None: not known.
+        ratings: Those behind the label; None: none.
+        probability: To be chosen for labelling; None: none is stated.
+        is_contradicted: Whether as many labels call the answer right as wrong.
+    """
+
+    value: bool | None = None
+    status: str | None = None
+    ratings: Ratings | None = None
+    probability: float | None = None
+    is_contradicted: bool = False
+
+
+class LabelColumns(NamedTuple):
+    """The labels of answers as columns."""
+
+    columns: dict[str, Sequence[Any]]
+    faults: Sequence[LabelFault]
+    uses: LabelUse
+
+
+NO_USE = LabelUse(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def labels(answers: Answers, responses: Sequence[str | None], problems: Problems, source: Source) -> LabelColumns:
+    """Return the labels of answers.
+
+    Args:
+        answers: The answers of a candidate.
+        responses: Their texts.
+        problems: Answers that can't be used, whose labels do not matter.
+        source: The mapping.
+    """
+    faults: list[LabelFault] = []
+    use = NO_USE
+    if source.joined.labels is not None:
+        found, use = _of_file(answers, problems, source, faults)
+    elif answers.mapping.label is not None:
+        found = _beside(answers, answers.mapping.label, responses, problems, faults)
+    else:
+        found = [Label()] * len(answers)
+    return LabelColumns(_columns(found, source.dataset), faults, use)
+
+
+def _columns(found: Sequence[Label], dataset: Dataset) -> dict[str, Sequence[Any]]:
+    stale = [one.status == STALE for one in found]
+    pairs = [*zip(found, stale, strict=True)]
+    return {
+        "label": [None if is_stale else one.value for one, is_stale in pairs],
+        "label_status": [None if one.value is None else one.status for one in found],
+        "is_contradicted": [one.is_contradicted for one in found],
+        **({"ratings": [None if is_stale else one.ratings for one, is_stale in pairs]} if dataset.has_raters else {}),
+        **({PROBABILITY: [one.probability for one in found]} if dataset.labels == "designed" else {}),
+    }
+
+
+def _beside(
+    answers: Answers,
+    mapping: LabelMapping,
+    responses: Sequence[str | None],
+    problems: Problems,
+    faults: list[LabelFault],
+) -> list[Label]:
+    """Read labels in columns beside the answers."""
+    place, rater = f"{answers.place}.label", _Rater(mapping, f"{answers.place}.label")
+    rated = [*zip(*(answers[column] for column in mapping.all_columns), strict=True)]
+    labelled = answers[answers.mapping.labelled] if answers.mapping.labelled else None
+    stated = answers[mapping.probability] if mapping.probability else None
+    found: list[Label] = []
+    for row, (values, file, line) in enumerate(zip(rated, answers.files, answers.lines, strict=True)):
+        label = Label()
+        if row not in problems:
+            try:
+                ratings, value, given = rater.read(values, file, line)
+                status = None if labelled is None else _status(labelled[row], responses[row] or "")
+                probability = None
+                if stated is not None:
+                    entry = Entry(file, line, {str(mapping.probability): stated[row]})
+                    probability = _probability([entry], mapping, place, is_labelled=value is not None)
+                label = Label(value, status, ratings if given else None, probability)
+            except (UnknownLabelError, DataError) as error:
+                faults.append(_fault(row, error, file, is_of_rows=True))
+        found.append(label)
+    return found
+
+
+def _status(labelled: Value, answer: str) -> str:
+    """Return whether a label is of the response, by the labelled answer or its sha256."""
+    labelled = labelled or ""
+    same = labelled == answer or (isinstance(labelled, str) and labelled.strip().lower() == sha256(answer).hex())
+    return CONFIRMED if same else STALE
+
+
+def _fault(row: int, error: Exception, file: str, *, is_of_rows: bool) -> LabelFault:
+    mapping = error.mapping if isinstance(error, UnknownLabelError) else None
+    return LabelFault(row, str(error), mapping, getattr(error, "file", file), is_of_rows)
+
+
+class _Rater:
+    """Reads the ratings of an answer, and remembers what the values of its columns mean."""
+
+    def __init__(self, mapping: LabelMapping, place: str) -> None:
+        self._mapping, self._place = mapping, place
+        self._read: dict[tuple[Value, ...], tuple[Ratings, bool | None, bool]] = {}
+
+    def read(self, values: tuple[Value, ...], file: str, line: int) -> tuple[Ratings, bool | None, bool]:
+        """Return the ratings, their majority, and whether there is one.
+
+        Raises:
+            UnknownLabelError: No rule reads a value.
+        """
+        try:
+            known = self._read.get(values)
+        except TypeError:  # a list, which no rule reads
+            return self._rated(values, file, line)
+        if known is None:
+            known = self._read[values] = self._rated(values, file, line)
+        return known
+
+    def _rated(self, values: tuple[Value, ...], file: str, line: int) -> tuple[Ratings, bool | None, bool]:
+        by_column = dict(zip(self._mapping.all_columns, values, strict=True))
+        ratings = ratings_of(by_column, self._mapping, file, line, self._place)
+        return ratings, majority(ratings), bool({True, False} & {*ratings})
+
+
+def is_by_text(dataset: Dataset) -> bool:
+    """Whether the answer's text says which of a candidate's answers a label is of, or of which candidate."""
+    given = dataset.label_file
+    return given is not None and given.response is not None and (given.candidate is None or dataset.has_draws)
+
+
+class _Labelled(NamedTuple):
+    """An entry of a file of labels, with the names of the candidate and the answer that it labels; null without one."""
+
+    entry: Entry
+    candidate: str | None
+    text: str | None
+
+
+class _Matching:
+    """Tells which labels are of an answer: by the candidate, and by the text where `is_by_text`."""
+
+    def __init__(self, given: LabelFile, dataset: Dataset) -> None:
+        self.given, self.is_by_text = given, is_by_text(dataset)
+        self._same, self._bare = cache(same_text), cache(bare_text)
+
+    def labelled(self, entry: Entry) -> _Labelled:
+        """Return an entry with what it labels."""
+        values, given = entry.values, self.given
+        candidate = values.get(given.candidate) if given.candidate else None
+        text = values.get(given.response) if given.response else None
+        return _Labelled(
+            entry, candidate if isinstance(candidate, str) else None, text if isinstance(text, str) else None
+        )
+
+    def is_of(self, one: _Labelled, candidate: str | None, text: str | None) -> bool:
+        """Return whether a label is of an answer, or of one that differs from it in punctuation and articles."""
+        if self.given.candidate and one.candidate != candidate:
+            return False
+        if not self.is_by_text or one.text is None or text is None:
+            return not self.is_by_text
+        return one.text == text or self._bare(one.text) == self._bare(text)
+
+    def is_same(self, one: _Labelled, text: str | None) -> bool:
+        """Return whether a label is of this very text, or names none."""
+        labelled, text = one.text or "", text or ""
+        return not self.given.response or labelled == text or self._same(labelled) == self._same(text)
+
+
+def _of_file(
+    answers: Answers, problems: Problems, source: Source, faults: list[LabelFault]
+) -> tuple[list[Label], LabelUse]:
+    """Read the labels in a file of their own."""
+    given, joined, dataset = source.dataset.label_file, source.joined.labels, source.dataset
+    if given is None or joined is None:
+        return [Label()] * len(answers), NO_USE
+    rater = _Rater(given.label, LABEL_FILE)
+    entries = answers.questions.entries(joined)
+    matching = _Matching(given, dataset)
+    of_question = [[matching.labelled(entry) for entry in some] for some in entries]
+    used: set[int] = set()
+    found: list[Label] = []
+    for row, question in enumerate(answers.rows.tolist()):
+        label, response = Label(), answers.responses[row]
+        text = response if isinstance(response, str) else None
+        own = [one for one in of_question[question] if matching.is_of(one, answers.names[row], text)]
+        if own:
+            used.update([one.entry.number for one in own])
+            try:
+                label = _label_of_file(own, text, rater, matching, is_used=row not in problems)
+            except (UnknownLabelError, DataError) as error:
+                is_of_rows = not isinstance(error, UnknownLabelError)
+                faults.append(_fault(row, error, own[0].entry.file, is_of_rows=is_of_rows))
+        found.append(label)
+    there = [entry.number for some in entries for entry in some]
+    return found, LabelUse(np.array(there, np.int64), np.array(sorted(used), np.int64))
+
+
+def _label_of_file(
+    own: Sequence[_Labelled], text: str | None, rater: _Rater, matching: _Matching, *, is_used: bool
+) -> Label:
+    """Return the label of an answer by the labels that have its key: those of its very text, if there are any."""
+    mapping, same = matching.given.label, [one for one in own if matching.is_same(one, text)]
+    counted = [one.entry for one in same or own]
+    columns = mapping.all_columns
+    each = [
+        rater.read(tuple([entry.values.get(name) for name in columns]), entry.file, entry.line) for entry in counted
+    ]
+    verdicts = [verdict for _, verdict, _ in each]
+    value = majority(verdicts)
+    probability = None
+    if is_used:
+        probability = _probability(counted, mapping, LABEL_FILE, is_labelled=value is not None)
+    every = [rating for ratings, _, _ in each for rating in ratings]
+    status = None
+    if matching.given.response is not None:
+        status = CONFIRMED if same or matching.is_by_text else STALE
+    is_given = any(given for _, _, given in each)
+    return Label(value, status, every if is_given else None, probability, value is None and True in verdicts)
+
+
+def _probability(entries: Sequence[Entry], mapping: LabelMapping, place: str, *, is_labelled: bool) -> float | None:
+    """Return the one probability that the entries of an answer state; None where none is mapped or stated.
+
+    Raises:
+        DataError: It can't be used, two entries differ, or there is a label without one.
+    """
+    if mapping.probability is None:
+        return None
+    stated: dict[float, Entry] = {}
+    for entry in entries:
+        probability = probability_of(entry.values, mapping, entry.file, entry.line, place)
+        if probability is not None:
+            stated.setdefault(probability, entry)
+    if len(stated) > 1:
+        (first, _), (second, entry) = [*stated.items()][:2]
+        raise DataError(
+            f"{entry.file}, line {entry.line}: {mapping.probability} is {second:g}, but an earlier label of this "
+            f"answer has {first:g}; expected the same ({place}.probability)"
+        )
+    if is_labelled and not stated:
+        raise DataError(
+            f"{entries[0].file}, line {entries[0].line}: the answer has a label, but no {mapping.probability} "
+            f"({place}.probability); expected the row's probability to be chosen for labelling, above 0 and at most 1"
+        )
+    return next(iter(stated), None)

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from tasks.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
 from tasks.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
 from tasks.dataset.criteria import StatedCriterion, criteria
-from tasks.dataset.label_columns import LabelFault, LabelUse, labels
-from tasks.dataset.labels import LABELS
+from tasks.dataset.labels import LABELS, LabelFault, LabelUse, labels
 from tasks.dataset.paths import quoted
 from tasks.dataset.record import TEXT_OR_NULL, Batch, Chunk, Value, as_text
 from tasks.dataset.settings import AskedCandidate, Dataset, ScoreMapping

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.dataset.answers import Source, divided
-from tasks.dataset.entries import Entry
-from tasks.dataset.grouping import groups
+from tasks.dataset.columns import groups
 from tasks.dataset.index import NONE, RecordIndex
-from tasks.dataset.joined import Joined, Lost
+from tasks.dataset.joined import Entry, Joined, Lost
 from tasks.dataset.paths import quoted
 from tasks.dataset.scan import Scan
 from tasks.dataset.settings import Dataset
-from tasks.dataset.text_forms import same_text
+from tasks.dataset.texts import same_text
 from tasks.errors import DataError
 
 Hashes = NDArray[np.uint64]

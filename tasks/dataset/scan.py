@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tasks.dataset.answers import Source, wanted_columns
 from tasks.dataset.index import NONE, require_records
-from tasks.dataset.label_columns import LabelFault
+from tasks.dataset.labels import LabelFault
 from tasks.dataset.mapping import Keys, Mapped, mapped
 from tasks.dataset.paths import flat, steps_into
 from tasks.dataset.record import BATCH_ROWS, Chunk, Record, batch_of

@@ -10,9 +10,8 @@ from tasks.dataset.formats.arrow import arrow, saved_files
 from tasks.dataset.formats.delimited import delimited, unnamed_columns
 from tasks.dataset.formats.excel import excel
 from tasks.dataset.formats.json_records import DECODER, json_lines, json_list
-from tasks.dataset.formats.parallel_text import parallel_text
 from tasks.dataset.formats.parquet import parquet
-from tasks.dataset.formats.text_lines import OPENERS, head, inner_suffix
+from tasks.dataset.formats.text_lines import OPENERS, head, inner_suffix, parallel_text
 from tasks.dataset.record import Batch, Chunk, NumberedValues, Record, Value, as_text, batch_of, blocks, file_name
 from tasks.errors import DataError, did_you_mean
 

@@ -16,7 +16,7 @@ from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import flow, shown
 from tasks.console.format import counted
 from tasks.dataset.sources import Record, Value, records
-from tasks.dataset.text_forms import bare_text, same_input
+from tasks.dataset.texts import bare_text, same_input
 from tasks.errors import DataError
 
 # Records of a file that are read: the questions of the files are compared.

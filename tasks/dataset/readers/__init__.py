@@ -20,8 +20,7 @@ from tasks.dataset.readers import (
     promptfoo,
     squad,
 )
-from tasks.dataset.readers.head import Head, head_of
-from tasks.dataset.readers.log import lacks_question, missing
+from tasks.dataset.readers.log import Head, head_of, lacks_question, missing
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError, did_you_mean
 

@@ -7,8 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import as_records, conversation, count, document, flat, listed, number, part, text_of
+from tasks.dataset.readers.log import (
+    Head,
+    as_records,
+    conversation,
+    count,
+    document,
+    flat,
+    listed,
+    number,
+    part,
+    text_of,
+)
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 

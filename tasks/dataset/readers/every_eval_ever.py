@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.readers.head import Head
 from tasks.dataset.readers.log import (
+    Head,
     as_records,
     conversation,
     count,

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.dataset.formats.json_records import json_list
-from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import amount, as_records, conversation, flat, number, objects, part, text_of
+from tasks.dataset.readers.log import Head, amount, as_records, conversation, flat, number, objects, part, text_of
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import as_records, count, document, flat, missing, number, objects, part
+from tasks.dataset.readers.log import Head, as_records, count, document, flat, missing, number, objects, part
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 

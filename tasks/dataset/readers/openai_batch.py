@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import MISSING, amount, conversation, flat, objects, part, text_of
+from tasks.dataset.readers.log import MISSING, Head, amount, conversation, flat, objects, part, text_of
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 

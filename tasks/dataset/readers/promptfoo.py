@@ -11,8 +11,18 @@ from json import dumps
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import amount, as_records, count, document, flat, number, part, require_version, text_of
+from tasks.dataset.readers.log import (
+    Head,
+    amount,
+    as_records,
+    count,
+    document,
+    flat,
+    number,
+    part,
+    require_version,
+    text_of,
+)
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 

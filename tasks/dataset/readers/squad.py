@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.readers.head import Head
-from tasks.dataset.readers.log import MISSING, document, flat, part
+from tasks.dataset.readers.log import MISSING, Head, document, flat, part
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 from tasks.text.json_objects import unique_members

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.dataset.readers import zip_members
+from tasks.dataset.readers import inspect
 from tasks.dataset.sources import records
 from tasks.errors import DataError
 
@@ -169,7 +169,7 @@ def without(folder, names):
     with zipfile.ZipFile(LOGS / "inspect.eval") as source, zipfile.ZipFile(path, "w") as target:
         for info in source.infolist():
             if info.filename not in names:
-                target.writestr(info.filename, zip_members.member(source, info, "log"))
+                target.writestr(info.filename, inspect.member(source, info, "log"))
     return path
 
 
@@ -223,7 +223,7 @@ def test_a_value_that_is_nested_deep_is_read_or_refused(tmp_path, depth):
 
 
 def test_a_member_that_would_fill_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(zip_members, "LARGEST_MEMBER", 1_000)
+    monkeypatch.setattr(inspect, "LARGEST_MEMBER", 1_000)
 
     with pytest.raises(DataError, match=r"inspect\.eval, .*: [0-9,]+ bytes; at most 1,000 are read"):
         read(LOGS / "inspect.eval")
@@ -252,9 +252,9 @@ def test_a_member_is_decompressed_in_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(zipfile.ZipExtFile, "read", lambda self, n=-1: asked.append(n) or read_one(self, n))
 
     with zipfile.ZipFile(tmp_path / "log.eval") as archive, pytest.raises(DataError, match="can't be decompressed"):
-        zip_members.member(archive, archive.infolist()[0], "log")
+        inspect.member(archive, archive.infolist()[0], "log")
 
-    assert set(asked) == {zip_members.BLOCK}
+    assert set(asked) == {inspect.BLOCK}
 
 
 def test_a_header_alone_is_no_log(tmp_path):

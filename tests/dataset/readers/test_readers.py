@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tasks.dataset.readers import READERS, detect
-from tasks.dataset.readers.head import begun_json
-from tasks.dataset.readers.zip_members import member
+from tasks.dataset.readers.inspect import member
+from tasks.dataset.readers.log import begun_json
 from tasks.dataset.settings import Format
 from tasks.dataset.sources import records
 from tasks.errors import DataError

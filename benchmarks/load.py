@@ -195,7 +195,7 @@ SHAPES: Mapping[str, Write] = {
 
 def _shape(folder: Path, write: Write, rows: int) -> float:
     """Return the least processor time of a record, of the questions' file or of a joined one."""
-    folder.mkdir()
+    (folder / "loaded").mkdir(parents=True)
     sections = params.raw(PARAMS)
     mapping = {"path": str(folder), "pattern": "*.jsonl", "id": "id", **write(folder, rows)}
     given = Params(dataset=plain(sections["dataset"]) | mapping, load=sections["load"])
@@ -208,7 +208,7 @@ def _loaded_here(given: Params, folder: Path) -> Cost:
 
     def write() -> None:
         for number, part in enumerate(load(source(given), given)):
-            write_part(part["load"], folder, number)
+            write_part(part["load"], folder / "loaded", number)
 
     return timed(write)[1]
 

@@ -28,7 +28,7 @@ def test_variances_are_found_again_from_many_sets():
 @pytest.mark.parametrize(("between", "inside"), [(0.0, 0.02), (0.03, 0.03), (0.08, 0.02)])
 def test_covers_a_new_system_of_a_new_set(between, inside):
     rng = np.random.default_rng(2)
-    hits, draws = 0, 400
+    hits, draws = 0, 150
     for _ in range(draws):
         model = bias_model(drawn(rng, between, inside, 0.02), np.full(20, 0.02**2), SETS)
         bias = rng.normal(0, between) + rng.normal(0, inside)
@@ -40,7 +40,7 @@ def test_covers_a_new_system_of_a_new_set(between, inside):
 
 def test_covers_the_difference_of_two_systems_of_a_new_set():
     rng = np.random.default_rng(3)
-    hits, draws = 0, 400
+    hits, draws = 0, 150
     for _ in range(draws):
         model = bias_model(drawn(rng, 0.08, 0.03, 0.02), np.full(20, 0.02**2), SETS)
         estimate = transported_difference(0.1, 0.0, model)

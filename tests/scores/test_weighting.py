@@ -1,4 +1,4 @@
-"""Weights of rows and mixes: what they can't be combined with, and weighted numbers of a run."""
+"""Weights of rows and mixes: what params.yaml may say, what can't be combined, and weighted numbers of a run."""
 
 import json
 from itertools import pairwise
@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from tasks.aggregate import aggregate
+from tasks.aggregate import Aggregate, aggregate
 from tasks.errors import ParamsError
 from tasks.pipeline.tables import about, describe
 from tasks.scores.column_facts import SPLIT_IDS
@@ -136,9 +139,12 @@ def test_weights_times_a_constant_change_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("groups", [None, [f"g{i % 20}" for i in range(90)]])
-def test_parts_change_no_weighted_number(tmp_path: Path, groups: list[str | None] | None) -> None:
+@pytest.mark.parametrize("by", ["weight", "mix"])
+def test_parts_change_no_weighted_number(tmp_path: Path, groups: list[str | None] | None, by: str) -> None:
     weights = np.random.default_rng(2).lognormal(sigma=1.5, size=90)
-    load = weighted_rows(weights, [i % 7 > 0 for i in range(90)], groups)
+    labels = [i % 7 > 0 for i in range(90)]
+    load = weighted_rows(weights, labels, groups) if by == "weight" else rows(labels, groups)
+    mix = settings({"topic": {"even": 0.2, "odd": 0.8}} if by == "mix" else {})
     scores = lexical(["x", "y", "x z"] * 30, ["x"] * 90)
 
     def document(name: str, *cuts: int) -> str:
@@ -151,12 +157,12 @@ def test_parts_change_no_weighted_number(tmp_path: Path, groups: list[str | None
             kind: stored(tmp_path / name / kind, *(table[piece] for piece in pieces)) for kind, table in tables.items()
         }
         parts["load_rejected"] = stored(tmp_path / name / "load_rejected", empty)
-        [made] = aggregate(parts, PARAMS)
+        [made] = aggregate(parts, PARAMS.model_copy(update={"aggregate": mix}))
         return str(made["reports/metrics.json"])
 
     whole = document("whole")
 
-    assert json.loads(whole)["candidates"]["a"]["exact_match"]["weighted"]["n_eff"] < 60
+    assert json.loads(whole)["candidates"]["a"]["exact_match"]["weighted"]["n_eff"] < (60 if by == "weight" else 90)
     assert document("parts", 1, 20, 64) == whole
 
 
@@ -168,3 +174,44 @@ def test_grouped_rows_get_a_wider_weighted_interval(tmp_path: Path) -> None:
 
     assert (wide["value"], wide["n_eff"]) == (loose["value"], loose["n_eff"])
     assert wide["high"] - wide["low"] > 1.5 * (loose["high"] - loose["low"])
+
+
+COUNTS = st.dictionaries(st.text(min_size=1), st.integers(1, 1000), min_size=1, max_size=20)
+
+
+def settings(mix: Any) -> Aggregate:
+    return Aggregate.model_validate({**PARAMS.aggregate.model_dump(), "mix": mix})
+
+
+@given(COUNTS)
+def test_shares_of_counts_are_accepted_and_add_up_to_one(counts: dict[str, int]) -> None:
+    total = sum(counts.values())
+    mix = settings({"topic": {name: count / total for name, count in counts.items()}}).chosen_mix
+
+    assert mix is not None
+    assert sum(mix.shares.values()) == pytest.approx(1.0, abs=1e-12)
+    assert [*mix.shares] == [*counts]
+
+
+@pytest.mark.parametrize(
+    ("mix", "reason"),
+    [
+        ({"topic": {"a": 0.5, "b": 0.4}}, "the shares of topic add up to 0.9; expected 1"),
+        ({"topic": {}}, "add up to 0"),
+        ({"topic": {"a": 1.5, "b": -0.5}}, "greater than 0"),
+        ({"topic": {"a": float("nan")}}, "finite number"),
+        ({"topic": {"a": 1.0}, "language": {"en": 1.0}}, "one slice column, found topic, language"),
+        ({"topic": "a"}, "valid dictionary"),
+        ("topic", "valid dictionary"),
+    ],
+)
+def test_what_is_no_mix_is_refused(mix: Any, reason: str) -> None:
+    with pytest.raises(ValidationError, match=reason):
+        settings(mix)
+
+
+def test_values_that_yaml_reads_as_numbers_are_text_as_in_slices() -> None:
+    mix = settings({"year": {2024: 0.5, True: 0.5}}).chosen_mix
+
+    assert mix is not None
+    assert mix.shares == {"2024": 0.5, "true": 0.5}

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from tasks.answering.calls import missing_calls, plan_of
 from tasks.answering.rows import SCHEMA, question_parts, table_of
 from tasks.answering.systems import STAGE as NAME
-from tasks.answering.systems import Params, System
-from tasks.answering.template import check_prompt
+from tasks.answering.systems import Params, System, check_prompt
 from tasks.asking.budget import used_up
 from tasks.asking.model_calls import ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed

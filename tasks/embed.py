@@ -17,15 +17,18 @@ from tasks.console.terminal import say
 from tasks.ledger.vectors import Vectors
 from tasks.models.embedding.batches import require_dimension
 from tasks.models.embedding.distinct_texts import (
+    FEWEST_TO_TELL,
     DistinctTexts,
     PartFile,
+    Plan,
     TextsWriter,
+    expected_seconds,
     keys_of,
     merged,
+    planned,
     write_part_texts,
 )
 from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
-from tasks.models.embedding.plan import FEWEST_TO_TELL, Plan, expected_seconds, planned
 from tasks.models.embedding.remote import REQUEST_TEXTS
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet

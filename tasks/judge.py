@@ -15,14 +15,12 @@ from tasks.asking.batch_dispatch import waiting
 from tasks.asking.budget import used_up
 from tasks.asking.model_calls import ModelCalls, ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed
-from tasks.asking.replies import EarlierReplies
-from tasks.asking.requests import Request
+from tasks.asking.requests import EarlierReplies, Request
 from tasks.console.terminal import say
 from tasks.errors import ServerError
 from tasks.judging import canaries
 from tasks.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
 from tasks.judging.other_names import hash_of
-from tasks.judging.own_metrics import check_prompts
 from tasks.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
 from tasks.judging.plan import PanelPlan, Plan
 from tasks.judging.preference import (
@@ -37,7 +35,7 @@ from tasks.judging.preference import (
     require_candidates,
 )
 from tasks.judging.rows import entries_of, missing, table_of
-from tasks.judging.settings import Judge
+from tasks.judging.settings import Judge, check_prompts
 from tasks.judging.statuses import (
     ANSWERED,
     BY_DESIGN,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tasks.ledger.verdict_evidence import VerdictEvidence
+from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline import git
 from tasks.pipeline.settings import Section
 from tasks.pipeline.stage import Stage, StageInputs

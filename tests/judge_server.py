@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 
 from tasks.judging.canaries import canaries
-from tasks.models.api_key import ApiKey
+from tasks.models.servers import ApiKey
 from tests.batch_server import BatchEndpoints
 
 NO_KEY = ApiKey(None, "judge.api_key_env")

@@ -14,9 +14,8 @@ from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch
 from tasks.errors import ContractError, ModelError, ParamsError, ServerError
 from tasks.ledger.verdicts import Verdicts
-from tasks.models.chat.capabilities import Support
 from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import ConcurrencyLimit
+from tasks.models.chat.limits import ConcurrencyLimit, Support
 from tasks.pipeline.run import Limits
 from tasks.runner import run
 from tests.asking.test_requests import request_about

@@ -20,8 +20,7 @@ from tasks.errors import GoldmeterError
 from tasks.ledger import verdicts
 from tasks.ledger.entries import parse
 from tasks.ledger.vectors import VectorEvidence, Vectors
-from tasks.ledger.verdict_evidence import MOST_IN_ONE_FILE
-from tasks.ledger.verdicts import Verdicts
+from tasks.ledger.verdicts import MOST_IN_ONE_FILE, Verdicts
 from tasks.pipeline import contents as stated
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.yaml import load_yaml

@@ -40,9 +40,9 @@ def _trials(seed: int, trials: int) -> Iterator[Trial]:
 
 
 def _judge(url: str, _: Path) -> str:
-    from tasks.models.api_key import ApiKey
     from tasks.models.chat.client import Chat, Endpoint
-    from tasks.models.chat.concurrency import ConcurrencyLimit
+    from tasks.models.chat.limits import ConcurrencyLimit
+    from tasks.models.servers import ApiKey
 
     endpoint = Endpoint(url, "m", ApiKey(KEY_VARIABLE, "judge.api_key_env"), TIMEOUT, 0)
     with Chat(endpoint, ConcurrencyLimit(1)) as chat:

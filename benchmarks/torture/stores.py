@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.damaged_files import mutated
 from tasks.errors import LedgerError
+from tasks.ledger.checked_rows import ASIDE
 from tasks.ledger.entries import Entry
-from tasks.ledger.salvage import ASIDE
 from tasks.ledger.vectors import Vectors
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline.dvc_yaml import LEDGER

@@ -11,7 +11,7 @@ from tasks.dataset.normalized import normalized
 from tasks.errors import GoldmeterError
 from tasks.ledger import root
 from tasks.ledger.vectors import Vectors
-from tasks.models.embedding.plan import FEWEST_TO_TELL
+from tasks.models.embedding.distinct_texts import FEWEST_TO_TELL
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER
 from tasks.pipeline.tables import Parts

@@ -12,8 +12,7 @@ from tasks.answering.systems import STAGE, System
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.model_calls import ModelCalls
 from tasks.asking.plan import CallPlan
-from tasks.asking.replies import EarlierReplies, unanswered
-from tasks.asking.requests import Request
+from tasks.asking.requests import EarlierReplies, Request, unanswered
 from tasks.console.terminal import say
 from tasks.errors import ModelError
 from tasks.ledger import root

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from tasks.answering.systems import Params, System
-from tasks.asking.replies import replies
-from tasks.asking.requests import Request
+from tasks.asking.requests import Request, replies
 from tasks.dataset.answers import opened
 from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.settings import Params as Load

@@ -11,12 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tasks.asking.batch_files import Draft, Results
-from tasks.asking.batch_states import AskedByBatch, BatchState, BatchStates
+from tasks.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
 from tasks.asking.budget import Budget, ExpectedTokens
 from tasks.asking.dispatch import noted_signals
-from tasks.asking.replies import Asked, entry_of, parsed
-from tasks.asking.requests import AskedModel, Request
+from tasks.asking.requests import Asked, AskedModel, Request, entry_of, parsed
 from tasks.console.terminal import say
 from tasks.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
 from tasks.ledger.entries import Entry

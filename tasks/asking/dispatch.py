@@ -10,8 +10,7 @@ from threading import current_thread, main_thread
 from typing import NamedTuple
 
 from tasks.asking.budget import Budget
-from tasks.asking.replies import attempt_seed, entry_of, parsed
-from tasks.asking.requests import Parsed, Request
+from tasks.asking.requests import Parsed, Request, attempt_seed, entry_of, parsed
 from tasks.console.terminal import say
 from tasks.errors import ModelError, ServerError
 from tasks.ledger.entries import Entry

@@ -10,15 +10,14 @@ from tasks.asking.batch_dispatch import Batches, Calls, require_none_waiting
 from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch
 from tasks.asking.plan import CallPlan
-from tasks.asking.replies import EarlierReplies
-from tasks.asking.requests import AskedModel, Request
+from tasks.asking.requests import AskedModel, EarlierReplies, Request
 from tasks.console.terminal import say
 from tasks.errors import BatchesAtWorkError, ServerError
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.batch_client import BatchClient
 from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import ConcurrencyLimit
+from tasks.models.chat.limits import ConcurrencyLimit
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.run import RunJudge
 

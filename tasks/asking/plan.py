@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from tasks.asking.budget import REPLY_TOKENS
-from tasks.asking.replies import EarlierReplies
-from tasks.asking.requests import AskedModel, Request
+from tasks.asking.requests import AskedModel, EarlierReplies, Request
 from tasks.errors import ParamsError
 from tasks.pipeline.run import Price, RunJudge
 

@@ -1,15 +1,22 @@
-"""A request to a model: the question that it asks, its message, and its key in the ledger."""
+"""Requests to a model, with their keys in the ledger, and replies, with the ledger's entry of each."""
 
 import base64
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, compress
 from typing import Any, Protocol, Self
 
-from tasks.asking.budget import expected_tokens
-from tasks.ledger.entries import canonical
+import numpy as np
+
+from tasks.asking.budget import CRITERION_TOKENS, REPLY_TOKENS, expected_tokens
+from tasks.ledger.entries import Entry, canonical
+from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.verdict_types import Criterion
-from tasks.models.api_key import ApiKey
+from tasks.models.chat.client import Reply
+from tasks.models.chat.limits import Support
+from tasks.models.servers import ApiKey
 from tasks.pipeline.hashing import sha256
 
 
@@ -131,3 +138,165 @@ class Request:
 def nonce_of(key: str) -> str:
     """Return the nonce of the request with this key."""
     return base64.b32encode(sha256(key)).decode()[:NONCE_LENGTH]
+
+
+# Larger than any draw, so that no retry has the seed of another draw.
+RETRY_SEED = 1_000_003
+
+
+class Asked(Protocol):
+    """The parts of a request that its entry states, or that are needed to parse a reply."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def nonce(self) -> str: ...
+    @property
+    def question(self) -> Question: ...
+    @property
+    def draw(self) -> int: ...
+    @property
+    def address(self) -> str: ...
+
+
+def attempt_seed(seed: int | None, draw: int, earlier: int) -> int | None:
+    """Return the seed of a call after so many replies that were no verdict: the same one would bring the same reply."""
+    return None if seed is None else seed + draw + RETRY_SEED * earlier
+
+
+def parsed(request: Asked, reply: Reply) -> tuple[Parsed | None, str | None]:
+    """Return what the reply says, and what is wrong with it."""
+    is_accepted = reply.problem is None or (reply.problem in request.question.accepted_problems and reply.text)
+    if reply.text is None or not is_accepted:
+        return None, reply.problem
+    try:
+        # Some servers take a JSON schema and ignore it, so that the reply may come in a fence all the same.
+        return request.question.parse(reply.text, request.nonce, fenced=True), reply.problem
+    except ValueError as problem:
+        return None, str(problem)
+
+
+def entry_of(
+    request: Asked, replies: Sequence[Reply], verdict: Parsed | None, problem: str | None, *, by_batch: bool = False
+) -> Entry:
+    """Build the entry of a request.
+
+    Args:
+        request: What was asked.
+        replies: All replies to it, the last one being the one that was parsed.
+        verdict: What the last reply says.
+        problem: Why there is none, or an accepted problem.
+        by_batch: Whether the calls were part of batches, at their price.
+    """
+    counted = [reply.tokens for reply in replies if reply.tokens]
+    entry = Entry(
+        key=request.key,
+        metric=request.question.name,
+        prompt=request.question.prompt_hash,
+        draw=request.draw,
+        raw=next((reply.text for reply in reversed(replies) if reply.text is not None), None),
+        verdict=verdict.score if verdict else None,
+        reason=verdict.reason if verdict else None,
+        problem=problem,
+        model=next((reply.model for reply in reversed(replies) if reply.model), None),
+        asked=next((reply.support.summary for reply in reversed(replies) if reply.support), None),
+        tokens={name: sum(tokens[name] for tokens in counted) for name in counted[0]} if counted else None,
+        latency=round(sum(reply.latency for reply in replies), 3),
+        attempts=sum(reply.attempts for reply in replies),
+    )
+    if request.address:
+        entry["server"] = request.address
+    if by_batch:
+        entry["batch"] = True
+    if verdict and verdict.met:
+        entry["met"] = verdict.met
+    return entry
+
+
+def replies(requests: Iterable[Request], ledger: Verdicts) -> dict[str, Entry]:
+    """Return the ledger's entries for the requests, by key."""
+    return ledger.get(request.key for request in requests)
+
+
+# Replies of a metric that are read: more change the mean little.
+MOST = 200
+
+
+class EarlierReplies:
+    """The replies to requests of this run that are answered: of the same judge and prompt as the replies to come."""
+
+    def __init__(self, ledger: Verdicts) -> None:
+        self._ledger = ledger
+        self._tokens: dict[str, list[int]] = {}
+        self._asked = Counter[str]()
+
+    def add(self, answered: Iterable[Request]) -> None:
+        """Read the replies to requests, until there are enough of each metric."""
+        room = {name: MOST - len(tokens) for name, tokens in self._tokens.items()}
+        chosen = list[Request]()
+        for request in answered:
+            name = request.question.name
+            if left := room.get(name, MOST):
+                room[name] = left - 1
+                chosen.append(request)
+        for entry in replies(chosen, self._ledger).values() if chosen else ():
+            self._asked.update(filter(None, [entry["asked"]]))
+            if tokens := entry["tokens"]:
+                self._tokens.setdefault(entry["metric"], []).append(tokens["completion"])
+
+    def mean(self, calls: Mapping[str, int], criteria: Mapping[str, int]) -> float:
+        """Return the expected tokens of a reply, reasoning included.
+
+        A metric without replies has those of the others, and some for each criterion. Without any, a guess is returned
+        that holds no reasoning.
+
+        Args:
+            calls: Metric → its calls.
+            criteria: Metric → criteria that all its calls ask about.
+        """
+        everything = [*chain.from_iterable(self._tokens.values())]
+        usual = float(np.mean(everything)) if everything else float(REPLY_TOKENS)
+        tokens = [
+            count * float(np.mean(own))
+            if (own := self._tokens.get(name))
+            else count * usual + CRITERION_TOKENS * criteria.get(name, 0)
+            for name, count in calls.items()
+        ]
+        total = Counter(calls).total()
+        return sum(tokens) / total if total else REPLY_TOKENS
+
+    @property
+    def support(self) -> Support | None:
+        """What the server supports, by the way in which most of the replies were asked for; None without any."""
+        return next((Support.of(summary) for summary, _ in self._asked.most_common(1)), None)
+
+    @property
+    def longest(self) -> int:
+        """The most tokens of a reply; a guess without any."""
+        return max(chain.from_iterable(self._tokens.values()), default=REPLY_TOKENS)
+
+
+def unanswered(
+    blocks: Iterable[Iterable[Request]],
+    ledger: Verdicts,
+    *,
+    retry_failed: bool,
+    earlier: EarlierReplies | None = None,
+) -> Iterator[Request]:
+    """Yield each request that the ledger has no reply to, once, in order.
+
+    Args:
+        blocks: The requests; those of one block are in memory at once.
+        ledger: The store of replies.
+        retry_failed: Yield requests whose reply is not usable, too.
+        earlier: Of replies, to which those of the ledger are added.
+    """
+    asked = set[str]()
+    for requests in blocks:
+        by_key = {request.key: request for request in requests}
+        is_missing = ledger.unanswered([*by_key], retry_failed=retry_failed)
+        if earlier:
+            earlier.add(compress(by_key.values(), ~is_missing))
+        new = {*compress(by_key, is_missing)} - asked
+        asked |= new
+        yield from (request for key, request in by_key.items() if key in new)

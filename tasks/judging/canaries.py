@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.asking.budget import used_up
-from tasks.asking.replies import replies
-from tasks.asking.requests import Request
+from tasks.asking.requests import Request, replies
 from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judging.rows import requests_of
 from tasks.judging.settings import Judge
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
-from tasks.metrics.fenced import encode_fields
+from tasks.metrics.prompt_template import encode_fields
 from tasks.models.chat.client import is_about_content
 
 PATH = Path(__file__).with_suffix(".jsonl")

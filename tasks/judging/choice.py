@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from tasks.asking.batch_dispatch import require_none_waiting
 from tasks.asking.model_calls import ModelCalls, ask_models
 from tasks.asking.plan import require_confirmed
-from tasks.asking.replies import EarlierReplies
-from tasks.asking.requests import Request
+from tasks.asking.requests import EarlierReplies, Request
 from tasks.console.format import points_interval, rate_interval
 from tasks.console.terminal import say
 from tasks.dataset.preflight import loaded_parts

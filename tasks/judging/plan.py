@@ -6,8 +6,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Self, TypeVar
 
 from tasks.asking.plan import CallPlan, amount
-from tasks.asking.replies import EarlierReplies
-from tasks.asking.requests import Request
+from tasks.asking.requests import EarlierReplies, Request
 from tasks.judging import canaries
 from tasks.judging.settings import Judge
 from tasks.metrics.preference import NAME

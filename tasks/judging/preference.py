@@ -9,12 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.asking.replies import replies
-from tasks.asking.requests import Request
+from tasks.asking.requests import Request, replies
 from tasks.errors import ParamsError, did_you_mean
 from tasks.judging.other_names import accepted, other_names
-from tasks.judging.own_metrics import check_reads
-from tasks.judging.settings import Judge
+from tasks.judging.settings import Judge, check_reads
 from tasks.judging.statuses import ANSWERED, FAILED, filtered_rows, sampled_rows
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts

@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tasks.asking.batch_dispatch import waiting
-from tasks.asking.replies import EarlierReplies
-from tasks.asking.requests import Request
+from tasks.asking.requests import EarlierReplies, Request
 from tasks.console.terminal import say
 from tasks.dataset.preflight import loaded_parts, parts
 from tasks.errors import DataError, ModelError, ParamsError
@@ -26,7 +25,7 @@ from tasks.judging.statuses import ANSWERED, STATUSES, Mask, statuses
 from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
 from tasks.models import offline
-from tasks.models.api_key import ApiKey
+from tasks.models.servers import ApiKey
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER
 

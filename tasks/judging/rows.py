@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Self, TypeAlias, cast
 import numpy as np
 import pyarrow as pa
 
-from tasks.asking.replies import EarlierReplies, replies, unanswered
-from tasks.asking.requests import Request
+from tasks.asking.requests import EarlierReplies, Request, replies, unanswered
 from tasks.judging.other_names import accepted, other_names
 from tasks.judging.settings import Judge
 from tasks.judging.statuses import (

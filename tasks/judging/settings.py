@@ -1,19 +1,19 @@
-"""Section `judge` of params.yaml."""
+"""Section `judge` of params.yaml, and its metrics of one's own against the other sections."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import Field, field_validator, model_validator
 
+from tasks.errors import ParamsError, did_you_mean
 from tasks.judging.sampling import Filter
 from tasks.metrics.catalogue import configure, declaring, names
 from tasks.metrics.judged import JudgeMetric
 from tasks.metrics.preference import NAME, Preference, preference
-from tasks.metrics.prompted import prompted
-from tasks.models.api_key import ApiKey
-from tasks.models.servers import address, server_class
+from tasks.metrics.prompted import Prompted, prompted
+from tasks.models.servers import ApiKey, address, server_class
 from tasks.pipeline.settings import Positive, Section, ServerName, ServerUrl, Share
 from tasks.scores.verdict_columns import verdicts_column, votes_column
 
@@ -298,3 +298,50 @@ def _configured(name: str, options: Any) -> JudgeMetric:
     if name in names(FAMILY):
         return cast("JudgeMetric", configure(FAMILY, name, options, PATH))
     return prompted(name, options, PATH)
+
+
+def check_prompts(sections: Mapping[str, Any]) -> None:
+    """Check that the data have what prompts read, and that no other metric has the column of one.
+
+    Args:
+        sections: Every section of params.yaml by name, validated.
+
+    Raises:
+        ParamsError: A prompt reads what section `dataset` does not map; or a column is there twice.
+    """
+    dataset = sections["dataset"]
+    taken = {
+        column
+        for family in ("lexical", "semantic")
+        if family in sections  # a project may be without the stage
+        for metric in sections[family].root.values()
+        for column in metric.columns
+    }
+    for metric in sections["judge"].metrics:
+        if not isinstance(metric, Prompted):
+            continue
+        path = f"{PATH}.{metric.name}"
+        check_reads(metric, metric.reads, dataset, f"{path}.prompt")
+        if twice := taken & {*metric.table_columns}:
+            raise ParamsError(f"{path}: another metric has the column {min(twice)}; choose another name")
+
+
+def check_reads(question: Prompted, reads: Collection[str], dataset: Any, path: str) -> None:
+    """Check that the data have what a prompt reads.
+
+    Args:
+        question: The question with the prompt.
+        reads: What it reads of data/normalize.
+        dataset: Section `dataset`.
+        path: Where the prompt stands in params.yaml.
+
+    Raises:
+        ParamsError: Section `dataset` does not map it.
+    """
+    for option in ("contexts", "criteria", "slices"):
+        if option in reads and not getattr(dataset, option):
+            raise ParamsError(f"{path}: {question.prompt} reads {option}, but dataset.{option} names no column")
+    for name in question.slices:
+        if name not in dataset.slices:
+            suggestion, listed = did_you_mean(name, [*dataset.slices]) or ";", ", ".join(dataset.slices)
+            raise ParamsError(f"{path}: {question.prompt}: unknown slice {name!r}{suggestion} allowed: {listed}")

@@ -9,8 +9,7 @@ from tasks.pipeline import git
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence, Vectors
-    from tasks.ledger.verdict_evidence import VerdictEvidence
-    from tasks.ledger.verdicts import Verdicts
+    from tasks.ledger.verdicts import VerdictEvidence, Verdicts
 
 # Kinds of ledgers that hold the replies of models.
 REPLIES = ("answer", "judge")
@@ -44,7 +43,7 @@ def open_store(kind: str) -> "Verdicts | Vectors":
 def open_evidence(kind: str, folder: Path) -> "VectorEvidence | VerdictEvidence":
     """Open the evidence in a version's folder data/ledger/<kind> for reading; kinds as in `open_store`."""
     if kind in REPLIES:
-        from tasks.ledger.verdict_evidence import VerdictEvidence
+        from tasks.ledger.verdicts import VerdictEvidence
 
         return VerdictEvidence(folder)
     from tasks.ledger.vectors import VectorEvidence

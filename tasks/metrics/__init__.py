@@ -52,8 +52,7 @@ def score(
     """
     # Imported here to keep `import tasks.metrics` fast.
     from tasks.metrics import catalogue
-    from tasks.metrics.frame import JUDGE, SharedVectors, family_of
-    from tasks.metrics.offline_judge import OfflineJudge, judged_metric
+    from tasks.metrics.frame import JUDGE, OfflineJudge, SharedVectors, family_of, judged_metric
     from tasks.metrics.pairs import Pairs
 
     family, given = family_of(name), {"profile": profile, **options}

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats, MeanMetric
-from tasks.metrics.fenced import LAYOUT, encode_fields
 from tasks.metrics.pairs import Pairs
+from tasks.metrics.prompt_template import LAYOUT, encode_fields
 from tasks.metrics.verdict_types import Criterion, VerdictType
 from tasks.pipeline.hashing import sha256
 

@@ -5,16 +5,33 @@ everything that an expression puts in is one visible line of JSON between marker
 is the template's own. A model whose answers are scored gets texts as they are.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tasks.errors import did_you_mean
-from tasks.metrics.fenced import LAYOUT, encode_fields
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template, nodes
+
+
+# The message about a row, which follows the instructions.
+LAYOUT = "<data nonce={nonce}>\n{fields}\n</data nonce={nonce}>"
+
+
+def encode_fields(values: object) -> str:
+    """Encode values as one line of JSON: printable characters as they are, all others as escapes.
+
+    >>> encode_fields({"input": None, "ground_truth": ["Zürich"], "output": 'a "city"'})
+    '{"input": null, "ground_truth": ["Zürich"], "output": "a \\\\"city\\\\""}'
+    """
+    text = json.dumps(values, ensure_ascii=False)
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
+
 
 # dvc.yaml names it as a dependency of the stages: a prompt outside could change unnoticed.
 FOLDER = "prompts"

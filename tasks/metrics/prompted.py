@@ -11,10 +11,10 @@ from pydantic import Field, PrivateAttr, StrictInt, ValidationInfo, field_valida
 from tasks.errors import ParamsError
 from tasks.metrics.base import TO_FIT
 from tasks.metrics.catalogue import families, names, unknown, validated
-from tasks.metrics.fenced import LAYOUT
 from tasks.metrics.judged import DETAILS, Accept, JudgeMetric, Needs, part_column, texts_of
 from tasks.metrics.prompt_template import (
     FOLDER,
+    LAYOUT,
     NONCE,
     VARIABLES,
     TemplateError,

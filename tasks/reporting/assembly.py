@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tasks.errors import VersionError
 from tasks.ledger.entries import Usage
-from tasks.ledger.verdict_evidence import VerdictEvidence
+from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER, stages
 from tasks.pipeline.files import to_json

@@ -19,8 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tasks.errors import ModelError
+from tasks.text.columns import utf8
 from tasks.text.tokens import Ragged
-from tasks.text.utf8 import utf8
 from tasks.text.words import Words
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class WordNet:
         >>> wordnet().related(Words.of(["auto", "tree", "car"]))
         (array([0, 2, 3, 5]), array([0, 2, 1, 0, 2], dtype=int32))
         """
-        from tasks.text.kernels.endings import replaced  # importing numba takes half a second
+        from tasks.text.kernels.stems import replaced  # importing numba takes half a second
 
         n = len(stems)
         words = self._find(stems)

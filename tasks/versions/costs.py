@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tasks.ledger import REPLIES, open_store
 from tasks.ledger.entries import Entry, parse
 from tasks.ledger.vectors import EVIDENCE_FILE as VECTORS
-from tasks.ledger.verdict_evidence import VerdictEvidence
+from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER
 

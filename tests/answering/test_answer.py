@@ -19,7 +19,7 @@ from tasks.dataset.table import tables
 from tasks.errors import BatchesAtWorkError, DataError, ModelError, ParamsError, ServerError
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import ConcurrencyLimit
+from tasks.models.chat.limits import ConcurrencyLimit
 from tasks.pipeline.params import section
 from tasks.pipeline.run import Limits, Price
 from tasks.pipeline.tables import Parts, about, write_part

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.answering.systems import System
-from tasks.answering.template import VARIABLES, check_prompt
+from tasks.answering.systems import VARIABLES, System, check_prompt
 from tasks.dataset.settings import Dataset
 from tasks.errors import ParamsError
 from tasks.metrics.prompt_template import render, variables_of

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.asking.batch_files import Results
-from tasks.models.chat.capabilities import Support
 from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import ConcurrencyLimit
+from tasks.models.chat.limits import ConcurrencyLimit, Support
 from tests.judge_server import NO_KEY, completion
 
 CHAT = Chat(Endpoint("http://h/v1", "m", NO_KEY, 1.0, 0), ConcurrencyLimit(1))

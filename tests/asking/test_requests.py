@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.asking.requests import Request
-from tasks.metrics.fenced import encode_fields
 from tasks.metrics.judge.meaning_match import MeaningMatch
+from tasks.metrics.prompt_template import encode_fields
 
 FIELDS = st.dictionaries(st.sampled_from(["input", "output"]), st.text() | st.none()) | st.fixed_dictionaries(
     {"ground_truth": st.lists(st.text())}

@@ -17,7 +17,7 @@ from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch, noted_signals
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.concurrency import ConcurrencyLimit
+from tasks.models.chat.limits import ConcurrencyLimit
 from tasks.pipeline.run import Limits, RunJudge
 from tests.asking.test_requests import request_about
 from tests.counting_judge import counting_judge

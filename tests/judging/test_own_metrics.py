@@ -13,9 +13,9 @@ import pytest
 from tasks.errors import ParamsError
 from tasks.judge import counts
 from tasks.judging import canaries
-from tasks.judging.own_metrics import check_prompts
 from tasks.judging.preflight import plan_next_run
 from tasks.judging.rows import rows_of, schema_of
+from tasks.judging.settings import check_prompts
 from tasks.metrics.judged import JudgeMetric
 from tasks.pipeline import params as sections
 from tasks.pipeline.tables import Parts, about, write_part

@@ -12,8 +12,7 @@ from tasks.errors import LedgerError
 from tasks.ledger import verdicts as module
 from tasks.ledger.entries import Entry, line_of, parse, rank_of
 from tasks.ledger.sqlite_file import checksum
-from tasks.ledger.verdict_evidence import VerdictEvidence
-from tasks.ledger.verdicts import Verdicts
+from tasks.ledger.verdicts import VerdictEvidence, Verdicts
 from tests.ledger.test_verdicts import entry
 
 # Keys of three first bytes.

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tasks import ledger
 from tasks.errors import LedgerError
 from tasks.ledger.entries import Entry, Usage, line_of, parse
-from tasks.ledger.verdict_evidence import VerdictEvidence
-from tasks.ledger.verdicts import Verdicts
+from tasks.ledger.verdicts import VerdictEvidence, Verdicts
 
 
 def entry(name: str, reason: str | None = "same", raw: str | None = "{}", verdict: float | None = 1.0) -> Entry:

@@ -110,7 +110,7 @@ def test_vectors_hardly_depend_on_the_batches(encoder):
 @pytest.mark.long
 @pytest.mark.parametrize(("precision", "dtype"), [("fp32", "float32"), ("bf16", "bfloat16")])
 def test_a_vector_is_the_same_whatever_else_is_embedded_in_fp32_to_the_last_bit(precision, dtype):
-    from tasks.models.embedding.packed_linear import packable
+    from tasks.models.embedding.networks import packable
 
     if f"torch.{dtype}" not in map(str, packable()):
         pytest.skip(f"torch's own products, which {dtype} takes here, depend on the number of rows")
@@ -146,7 +146,7 @@ def test_vectors_are_those_of_plain_sentence_transformers(plain, precision, chan
 @pytest.mark.long
 @pytest.mark.parametrize(("precision", "change"), [("fp32", 1e-6), ("bf16", 5e-3)])
 def test_a_processor_without_packed_products_gives_the_same_precision(encoder, precision, change, monkeypatch):
-    monkeypatch.setattr("tasks.models.embedding.packed_linear.packable", set)
+    monkeypatch.setattr("tasks.models.embedding.networks.packable", set)
     texts = ["Paris", "东京", *("very " * i + "likely Paris" for i in [*range(0, 300, 60), 299])]
 
     vectors = LocalEncoder(precision=precision).encode(texts).astype(np.float64)

@@ -15,7 +15,7 @@ from tasks.errors import GoldmeterError
 from tasks.models.bounded_client import BoundedClient
 from tasks.models.embedding import remote
 from tasks.models.embedding.remote import OpenAIEncoder
-from tasks.models.openai_client import open_client
+from tasks.models.servers import open_client
 from tests.raw_server import at_once, raw_server
 
 TEXTS = ["a", "bbbb"]

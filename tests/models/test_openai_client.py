@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.models.bounded_client import BoundedClient
-from tasks.models.openai_client import LONGEST_PAUSE, PAUSES, open_client
+from tasks.models.servers import LONGEST_PAUSE, PAUSES, open_client
 from tests.raw_server import at_once, raw_server
 
 

@@ -63,11 +63,11 @@ def test_without_openvino_the_command_is_named(monkeypatch):
 
 
 def test_a_network_that_gives_other_vectors_is_refused(monkeypatch):
-    from tasks.models.embedding import openvino_network  # imports torch
+    from tasks.models.embedding import networks  # imports torch
 
-    vectors = iter(np.eye(2 * len(openvino_network.PROBES), dtype=np.float32))
+    vectors = iter(np.eye(2 * len(networks.PROBES), dtype=np.float32))
     network = SimpleNamespace(encode=lambda *_, **__: next(vectors)[None])
-    monkeypatch.setattr(openvino_network, "_compiled", lambda *_: None)
+    monkeypatch.setattr(networks, "_compiled", lambda *_: None)
 
     with pytest.raises(ModelError, match="openvino gives other vectors than torch"):
-        openvino_network.compile_network(network, "fp32")
+        networks.compile_network(network, "fp32")

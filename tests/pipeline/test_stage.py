@@ -9,7 +9,7 @@ import pytest
 
 from tasks.errors import ParamsError
 from tasks.ledger.vectors import VectorEvidence
-from tasks.ledger.verdict_evidence import VerdictEvidence
+from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.params import for_stage, run_params
 from tasks.pipeline.progress import quiet

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.json_matching import MAX_PAIRS, Rules, fields, leaves, pattern, require_pattern, shown
+from tasks.text.json_values import MAX_PAIRS, Rules, fields, leaves, pattern, require_pattern, shown
 from tasks.text.numbers import Tolerance
 from tests.text.test_json_values import VALUES
 

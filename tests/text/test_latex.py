@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.latex import boxed, formulas, plain
+from tasks.text.expressions import boxed, formulas_in, without_markup
 
 PIECES = [r"\frac", r"\dfrac", r"\boxed", r"\text", "{", "}", "$", r"\left(", r"\right)", "1", "x", r"\$", r"\%", " "]
 
@@ -27,7 +27,7 @@ PIECES = [r"\frac", r"\dfrac", r"\boxed", r"\text", "{", "}", "$", r"\left(", r"
     ],
 )
 def test_markup_is_removed(text, expected):
-    assert plain(text) == expected
+    assert without_markup(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def test_the_last_closed_box(text, expected):
     ],
 )
 def test_hostile_nesting_is_read_in_time(text):
-    assert plain(text) is not None
+    assert without_markup(text) is not None
     boxed(text)
-    formulas(text)
+    formulas_in(text)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text())
 def test_any_text_has_a_plain_form(text):
-    assert isinstance(plain(text), str)
+    assert isinstance(without_markup(text), str)
     assert boxed(text) is None or boxed(text) in text

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
 from tasks.text.kernels.stems import STEPS
-from tasks.text.stemmer import porter_stems
 from tasks.text.wordnet import wordnet
+from tasks.text.words import porter_stems
 
 SUFFIXES = sorted(
     {

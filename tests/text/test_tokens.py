@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tasks.metrics.pairs import Pairs
+from tasks.text.columns import utf8
 from tasks.text.kernels.splitting import CONTRACTIONS
 from tasks.text.tokenizers import SQUAD, SQUAD_WITH_ARTICLES, TOKENIZERS, Tokenizer
 from tasks.text.tokens import JOINED, MARK, chunked
-from tasks.text.utf8 import utf8
 
 ALL = [pytest.param(tokenizer, id=name) for name, tokenizer in TOKENIZERS.items()]
 ALL += [pytest.param(SQUAD, id="squad"), pytest.param(SQUAD_WITH_ARTICLES, id="squad_with_articles")]

@@ -12,9 +12,8 @@ from benchmarks.reference import Synonyms
 from scripts.build_wordnet import build
 from tasks.errors import ModelError
 from tasks.text import wordnet as module
-from tasks.text.stemmer import porter_stems
 from tasks.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
-from tasks.text.words import Words
+from tasks.text.words import Words, porter_stems
 
 DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
 needs_dict = pytest.mark.skipif(not (DICT / "data.noun").exists(), reason=f"no WordNet dict folder at {DICT}")

@@ -13,8 +13,8 @@ from rapidfuzz import fuzz
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
+from tasks.text.columns import equal, mapped
 from tasks.text.normalization import normalize, normalized_column
-from tasks.text.utf8 import equal, mapped
 
 
 class Match(NamedTuple):

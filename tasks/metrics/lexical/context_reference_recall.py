@@ -38,7 +38,7 @@ class ContextReferenceRecall(MeanMetric):
         return rows
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.overlap import overlaps  # importing numba takes half a second
+        from tasks.text.kernels.sequences import overlaps  # importing numba takes half a second
 
         tokens = pairs.tokens(SQUAD_CJK)
         common = overlaps(*tokens.arrays, pairs.rows, len(tokens.words))

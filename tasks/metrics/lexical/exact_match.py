@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.utf8 import equal, mapped
+from tasks.text.columns import equal, mapped
 
 
 class ExactMatch(MeanMetric):

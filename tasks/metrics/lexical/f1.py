@@ -39,7 +39,7 @@ class F1(MeanMetric):
     fallback: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.overlap import overlaps  # importing numba takes half a second
+        from tasks.text.kernels.sequences import overlaps  # importing numba takes half a second
 
         tokens = pairs.tokens(TOKENIZERS[self.tokenizer, self.articles])
         common = overlaps(*tokens.arrays, pairs.rows, len(tokens.words))

@@ -15,9 +15,8 @@ from pydantic import Field, field_validator
 
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.json_matching import Comparer, Rules, fields, leaves, pattern, require_pattern, shown
-from tasks.text.json_matching import Field as Compared
-from tasks.text.json_values import Parsed, parsed
+from tasks.text.json_values import Comparer, Parsed, Rules, fields, leaves, parsed, pattern, require_pattern, shown
+from tasks.text.json_values import Field as Compared
 from tasks.text.numbers import Tolerance
 
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]

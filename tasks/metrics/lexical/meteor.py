@@ -13,10 +13,9 @@ from pydantic import Field
 
 from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.text.stemmer import stems
 from tasks.text.tokenizers import TokenizerName, tokenizer
 from tasks.text.wordnet import VERSION, wordnet
-from tasks.text.words import Words
+from tasks.text.words import Words, stems
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Integers = NDArray[np.int64]
@@ -43,7 +42,7 @@ class Meteor(MeanMetric):
     fallback: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.alignment import alignments  # importing numba takes half a second
+        from tasks.text.kernels.sequences import alignments  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer))
         lowered, stemmed, offsets, synonyms = _forms(tokens.words, synonyms=self.synonyms)

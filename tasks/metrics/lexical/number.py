@@ -13,9 +13,8 @@ from pydantic import Field, model_validator
 
 from tasks.metrics.base import Floats, MeanMetric, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text import latex
 from tasks.text.algebra import Algebra
-from tasks.text.expressions import expression, is_alone, is_short, without_name
+from tasks.text.expressions import boxed, expression, formulas_in, is_alone, is_short, without_markup, without_name
 from tasks.text.numbers import Reading, Tolerance, Tuple, Value, close, values
 
 Which = Literal["last", "only", "boxed", "boxed_or_last"]
@@ -163,14 +162,14 @@ def _answer(
     short_alone: bool,
 ) -> _Answer:
     """short_alone: a text of few words is nothing but its number, as what a box holds is."""
-    box = latex.boxed(text) if which.startswith("boxed") else None
+    box = boxed(text) if which.startswith("boxed") else None
     if box is None and which == "boxed":
         return _Answer(None, problem="no box")
     text = text if box is None else box
     if symbolic and (written := _expression(text, reading, is_latex=is_latex)):
         return written
     if is_latex:
-        text = latex.plain(text)
+        text = without_markup(text)
     alone = box is not None or (short_alone and is_short(text))
     text = without_name(text) if alone else text
     found = values(text, reading)
@@ -186,9 +185,9 @@ def _answer(
 
 def _expression(text: str, reading: Reading, *, is_latex: bool) -> _Answer | None:
     """Return what a text, or its last formula between $, states if that is more than a number."""
-    formulas = latex.formulas(text)
+    formulas = formulas_in(text)
     text = (formulas[-1] if formulas else text).strip()
-    plain = latex.plain(text) if is_latex else text
+    plain = without_markup(text) if is_latex else text
     found = values(plain, reading)
     if len(found) == 1 and not plain[: found[0].start].strip("( ") and not plain[found[0].stop :].strip(" ).%"):
         return None

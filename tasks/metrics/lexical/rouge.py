@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs, Tokens
-from tasks.text.stemmer import porter_stems
 from tasks.text.tokenizers import TokenizerName, tokenizer
 from tasks.text.tokens import Integers, ngram_counts
-from tasks.text.words import Words
+from tasks.text.words import Words, porter_stems
 
 # Characters. As in rouge-score, tokens up to this length are not stemmed.
 UNSTEMMED = 3
@@ -63,8 +62,7 @@ class Rouge(MeanMetric):
     def _common(self, tokens: Tokens, pairs: Pairs) -> Integers:
         """Return the length of the longest common subsequence, or the number of common n-grams; shape (m,)."""
         # Importing numba takes half a second.
-        from tasks.text.kernels.ngrams import clipped_matches
-        from tasks.text.kernels.subsequences import common_subsequences
+        from tasks.text.kernels.sequences import clipped_matches, common_subsequences
 
         ids, responses, references = tokens.arrays
         forms, n_forms = _forms(tokens.words, stemmer=self.stemmer)

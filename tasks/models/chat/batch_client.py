@@ -18,7 +18,7 @@ from tasks.models.chat.client import (
     Endpoint,
     printable,
 )
-from tasks.models.openai_client import open_client
+from tasks.models.servers import open_client
 
 if TYPE_CHECKING:
     from openai import OpenAI

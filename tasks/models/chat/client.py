@@ -9,11 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, Unpack
 
 from tasks.errors import ModelError, ServerError
-from tasks.models.api_key import ApiKey
-from tasks.models.chat.capabilities import TEXT, Support, is_about_format
-from tasks.models.chat.concurrency import ConcurrencyLimit
-from tasks.models.openai_client import open_client
-from tasks.models.servers import COMPATIBLE, server_class
+from tasks.models.chat.limits import TEXT, ConcurrencyLimit, Support, is_about_format
+from tasks.models.servers import COMPATIBLE, ApiKey, open_client, server_class
 
 if TYPE_CHECKING:
     import httpx2

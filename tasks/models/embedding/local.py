@@ -17,7 +17,7 @@ from tasks.pipeline.hashing import sha256
 if TYPE_CHECKING:  # importing torch takes seconds
     from sentence_transformers import SentenceTransformer
 
-    from tasks.models.embedding.bundled_network import BundledNetwork
+    from tasks.models.embedding.networks import BundledNetwork
 
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_NAMES = (BUNDLED, f"sentence-transformers/{BUNDLED}")
@@ -161,7 +161,7 @@ class LocalEncoder:
     def _encode_by_bundled(self, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         import torch
 
-        from tasks.models.embedding.bundled_network import tokens_of
+        from tasks.models.embedding.networks import tokens_of
 
         tokens = tokens_of([each.ids for each in self._counts.tokenizer.encode_batch(texts)], self.window)
         with torch.inference_mode():
@@ -190,8 +190,7 @@ class LocalEncoder:
     def _bundled(self) -> "BundledNetwork":
         import torch
 
-        from tasks.models.embedding.bundled_network import BundledNetwork
-        from tasks.models.embedding.packed_linear import set_linears
+        from tasks.models.embedding.networks import BundledNetwork, set_linears
 
         try:
             network = BundledNetwork(self.files.folder)
@@ -206,7 +205,7 @@ class LocalEncoder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
-        from tasks.models.embedding.packed_linear import set_linears
+        from tasks.models.embedding.networks import set_linears
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         # OpenVINO fuses the plain products of attention itself.
@@ -223,7 +222,7 @@ class LocalEncoder:
             raise ModelError(f"embed.model: {self.files.folder} can't be loaded: {_first_line(error)}") from error
         network.max_seq_length = self.window
         if self.backend == "openvino":
-            from tasks.models.embedding.openvino_network import compile_network
+            from tasks.models.embedding.networks import compile_network
 
             compile_network(network, self.precision)
             return network

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tasks.errors import ModelError, ServerError
-from tasks.models.api_key import ApiKey
 from tasks.models.embedding.batches import ANOTHER, Vectors, Vectors64, batches, encode_batches
-from tasks.models.openai_client import open_client
+from tasks.models.servers import ApiKey, open_client
 from tasks.pipeline.credentials import in_environment, without_credentials
 
 if TYPE_CHECKING:

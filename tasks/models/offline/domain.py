@@ -50,7 +50,7 @@ def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
     A row is outside if its texts are in another script or language than English, or longer than nearly all rows that
     the judge was trained on. Only the question, the response and the best reference are looked at.
     """
-    from tasks.models.offline.word_counts import counts  # importing numba takes half a second
+    from tasks.models.offline.word_kernels import counts  # importing numba takes half a second
 
     stream = rows.stream
     counted = counts(stream.types, stream.flags, stream.offsets, _kinds(rows.words.forms))
@@ -74,7 +74,7 @@ def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
 
 def _kinds(forms: Texts) -> NDArray[np.int8]:
     """Return FOREIGN_WORD and OTHER_SCRIPT of each form; shape (t,)."""
-    from tasks.models.offline.word_counts import FOREIGN_WORD, OTHER_SCRIPT
+    from tasks.models.offline.word_kernels import FOREIGN_WORD, OTHER_SCRIPT
 
     kinds = np.where(forms.found_in(_foreign_words()) >= 0, np.int8(FOREIGN_WORD), np.int8(0))
     for form in np.flatnonzero(~forms.are_ascii()).tolist():

@@ -12,7 +12,7 @@ from tasks.models.offline.texts import Texts
 from tasks.models.offline.vocabulary import Words, read
 
 if TYPE_CHECKING:
-    from tasks.models.offline.numerals import Stream
+    from tasks.models.offline.stream import Stream
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -76,10 +76,12 @@ class RowFeatures(NamedTuple):
 
 def row_features(rows: TextRows) -> RowFeatures:
     """Compute the features of each row, independently of the others."""
-    from tasks.models.offline.cues import cues
-    from tasks.models.offline.numerals import stream  # importing numba takes half a second
     from tasks.models.offline.quantities import units
     from tasks.models.offline.row_features import Synonyms, described
+    from tasks.models.offline.stream import (
+        cues,
+        stream,  # importing numba takes half a second
+    )
 
     n = len(rows.responses)
     numbers, texts = rows.questions.followed_by(rows.responses).followed_by(rows.references).numbered()
@@ -116,7 +118,7 @@ class _Decoded(dict[int, str]):
 
 def _letters(forms: Texts, streamed: "Stream") -> tuple[NDArray[np.uint32], Integers, NDArray[np.int32]]:
     """Return the forms' letters, offsets of each form's, and the number of its stem; a number's value is a form."""
-    from tasks.models.offline.folding import letters, stem_stops
+    from tasks.models.offline.word_kernels import letters, stem_stops
 
     count = max(int(streamed.types.max(initial=-1)) + 1 - len(forms), 0)
     codes, offsets = letters(forms.data, forms.starts, forms.stops)

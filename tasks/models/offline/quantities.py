@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.models.offline import feature_names
-from tasks.models.offline.lexicon import AND, NUMBER
-from tasks.models.offline.phrases import MONEY
+from tasks.models.offline.lexicon import AND, MONEY, NUMBER
 from tasks.models.offline.syntax import BREAK
 from tasks.models.offline.texts import Texts, table_of
 from tasks.text.kernels import Floats, Ids, Integers, compiled

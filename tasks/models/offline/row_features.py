@@ -9,12 +9,19 @@ from tasks.models.offline import feature_names
 from tasks.models.offline.claims import affirmed, around, asked, is_letter, whole_name
 from tasks.models.offline.context import describe
 from tasks.models.offline.feature_names import CLUES, FEATURES
-from tasks.models.offline.lexicon import AND, CAPITAL, COMMA, END, NUMBER, STOP
-from tasks.models.offline.matching import abbreviated, acronym, closest, find, hashed, initials, longest_run
-from tasks.models.offline.phrases import PARTICLE
+from tasks.models.offline.lexicon import AND, CAPITAL, COMMA, END, NUMBER, PARTICLE, STOP
+from tasks.models.offline.matching import (
+    abbreviated,
+    acronym,
+    closest,
+    compare_trigrams,
+    find,
+    hashed,
+    initials,
+    longest_run,
+)
 from tasks.models.offline.quantities import Units, compare_quantities
-from tasks.models.offline.segments import listed
-from tasks.models.offline.trigrams import compare_trigrams
+from tasks.models.offline.syntax import listed
 from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 COUNT = len(FEATURES)

@@ -41,7 +41,7 @@ class Texts:
     @classmethod
     def of_column(cls, column: "pa.Array") -> "Texts":
         """Take an Arrow array of strings; a null is an empty text."""
-        from tasks.text.utf8 import utf8
+        from tasks.text.columns import utf8
 
         data, offsets = utf8(column)
         return cls(data, offsets[:-1], offsets[1:])
@@ -76,8 +76,8 @@ class Texts:
 
     def found_in(self, known: "Table") -> NDArray[np.int32]:
         """Return the number of each text in a table of `table_of`, or -1; shape (n,)."""
-        from tasks.text.kernels.joining import join  # importing numba takes half a second
         from tasks.text.kernels.numbering import find
+        from tasks.text.kernels.pieces import join  # importing numba takes half a second
 
         data = join(self.data, self.starts, self.stops, np.zeros(0, np.uint8))
         return find(known, data, np.concatenate([[0], np.cumsum(self.stops - self.starts)]))

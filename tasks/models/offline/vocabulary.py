@@ -80,7 +80,7 @@ class Words(NamedTuple):
 
 def read(texts: Texts) -> Words:
     """Return the words of each text."""
-    from tasks.models.offline.slices import Slices, cut, plain  # importing numba takes half a second
+    from tasks.models.offline.word_kernels import Slices, cut, plain  # importing numba takes half a second
 
     short = Texts(texts.data, texts.starts, np.minimum(texts.stops, texts.starts + LONGEST))
     short = _in_ascii(texts, short, plain(short.data, short.starts, short.stops))
@@ -130,7 +130,7 @@ def _properties(
     raw: Texts,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64], Texts]:
     """Return types, flags, kinds and values of distinct words, and the forms of the types."""
-    from tasks.models.offline.folding import folded
+    from tasks.models.offline.word_kernels import folded
 
     data, offsets, flags, is_plain = folded(raw.data, raw.starts, raw.stops)
     forms = Texts(data, offsets[:-1], offsets[1:])

@@ -1,4 +1,4 @@
-"""Loops that numba compiles: one kernel per module, on arrays only; its test holds a slow, obvious equivalent."""
+"""Loops that numba compiles: on arrays only; the test of each holds a slow, obvious equivalent."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar, cast

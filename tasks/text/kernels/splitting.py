@@ -23,7 +23,7 @@ RULES: Mapping[str, int] = {
 }
 # Words without an apostrophe that the rule treebank leaves to NLTK, which splits them.
 CONTRACTIONS = ("cannot", "gimme", "gonna", "gotta", "lemme", "wanna")
-# Kinds of chunks, as in tasks.text.kernels.chunks.
+# Kinds of chunks, as in tasks.text.kernels.pieces.
 _INSIDE: Final = 0
 _LAST: Final = 2
 _FIRST_VISIBLE, _LAST_VISIBLE = ord("!"), ord("~")

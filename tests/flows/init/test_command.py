@@ -15,7 +15,7 @@ from flows.init.proposal import show
 from flows.init.proposal.given import read_sample
 from flows.init.proposal.inputs import propose_log
 from flows.init.proposal.proposal import propose
-from tasks.models.embedding import plan
+from tasks.models.embedding import distinct_texts
 from tasks.pipeline import params
 from tasks.pipeline.yaml import parse_yaml
 from tests.small_project import ROOT, ROWS, edit, write
@@ -219,7 +219,7 @@ def test_a_long_first_run_is_told_with_the_way_to_do_without(monkeypatch: pytest
     few = cost.embedding()
     monkeypatch.setattr(cost, "FEWEST_TO_TELL", 2)
     short = cost.embedding()
-    monkeypatch.setattr(plan, "LONG", 0)
+    monkeypatch.setattr(distinct_texts, "LONG", 0)
     long = cost.embedding()
     edit(lambda content: content.update(semantic={}))
 

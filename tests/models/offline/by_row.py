@@ -20,7 +20,7 @@ from tasks.models.offline.lexicon import (
     SIGNS,
     STOP,
 )
-from tasks.models.offline.reasons import NOTHING_AGAINST, NOTHING_FOR, RIGHT, WRONG, Reason, _quoted
+from tasks.models.offline.verdict import AGAINST, FOR, NOTHING_AGAINST, NOTHING_FOR, Reason, _quoted
 from tasks.models.offline.vocabulary import _flags, _known_words, fold, number_word, split
 
 ENDINGS = ("ies", "ing", "es", "ed", "s", "y", "e")
@@ -81,7 +81,7 @@ def quoted(rows: RowFeatures, begin: int, end: int) -> str:
 
 
 def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: bool) -> Reason:
-    for reason in RIGHT if right else WRONG:
+    for reason in FOR if right else AGAINST:
         if (
             row[reason.feature] > reason.above
             and (row[feature_names.EXACT] or not reason.exact)

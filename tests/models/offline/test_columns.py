@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from tasks.models.offline import domain, judge
 from tasks.models.offline.features import TextRows, row_features
-from tasks.models.offline.folding import letters, stem_stops
-from tasks.models.offline.reasons import reasons
 from tasks.models.offline.texts import Texts, table_of
+from tasks.models.offline.verdict import reasons
 from tasks.models.offline.vocabulary import LONGEST, read
+from tasks.models.offline.word_kernels import letters, stem_stops
 from tests.hostile_texts import TEXTS
 from tests.models.offline import by_row
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.models.offline.features import TextRows, row_features
-from tasks.models.offline.phrases import PHRASES
+from tasks.models.offline.lexicon import PHRASES
 from tasks.models.offline.quantities import TOLERANCE
 from tests.hostile_texts import TEXTS
 from tests.models.offline.pairs import described

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.offline.numerals import stream
+from tasks.models.offline.stream import stream
 from tasks.models.offline.texts import Texts
 from tasks.models.offline.vocabulary import LONGEST, fold, read, split
 

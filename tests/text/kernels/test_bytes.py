@@ -9,12 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from tasks.text.kernels.chunks import FIRST, INSIDE, LAST, cut, cut_ends
-from tasks.text.kernels.edits import edits
-from tasks.text.kernels.endings import replaced
-from tasks.text.kernels.expansion import expand
 from tasks.text.kernels.numbering import _FEWEST_SLOTS, find, number, table
-from tasks.text.kernels.slices import contained
+from tasks.text.kernels.pieces import FIRST, INSIDE, LAST, contained, cut, cut_ends, expand
+from tasks.text.kernels.sequences import edits
+from tasks.text.kernels.stems import replaced
 from tasks.text.words import Words
 
 # chunks

@@ -11,10 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tasks.text.kernels.alignment import alignments
-from tasks.text.kernels.ngrams import clipped_matches
-from tasks.text.kernels.overlap import overlaps
-from tasks.text.kernels.subsequences import _positions, common_subsequences
+from tasks.text.kernels.sequences import _positions, alignments, clipped_matches, common_subsequences, overlaps
 
 # ragged
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.text.kernels.chunks import FIRST, INSIDE, LAST
+from tasks.text.kernels.pieces import FIRST, INSIDE, LAST
 from tasks.text.kernels.splitting import CONTRACTIONS, RULES, split
 from tasks.text.normalization import normalize
 from tasks.text.tokenizers import CHRF, SQUAD, SQUAD_WITH_ARTICLES, TOKENIZERS, Tokenizer

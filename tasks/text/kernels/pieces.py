@@ -1,10 +1,10 @@
-"""Kernels that cut texts into chunks, the pieces between blanks."""
+"""Kernels of pieces of texts: cut into chunks, joined, found in one another, and replaced by lists of ids."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from tasks.text.kernels import Bytes, Integers, compiled
+from tasks.text.kernels import Bytes, Flags, Ids, Integers, compiled
 
 # Kinds: the position of a chunk in its text; FIRST and LAST may be added.
 INSIDE: Final = 0
@@ -125,3 +125,65 @@ def _is_closing(byte: int) -> bool:
 def _is_alphanumeric(byte: int) -> bool:
     """Return whether the byte is an ASCII letter or digit."""
     return ord("0") <= byte <= ord("9") or ord("A") <= byte <= ord("Z") or ord("a") <= byte <= ord("z")
+
+
+@compiled
+def join(data: Bytes, starts: Integers, stops: Integers, separator: Bytes) -> Bytes:
+    """Return the slices `data[starts[k]:stops[k]]` in sequence, each followed by the separator."""
+    joined = np.empty((stops - starts).sum() + len(starts) * len(separator), np.uint8)
+    filled = 0
+    for k in range(len(starts)):
+        for i in range(starts[k], stops[k]):
+            joined[filled] = data[i]
+            filled += 1
+        for i in range(len(separator)):
+            joined[filled] = separator[i]
+            filled += 1
+    return joined
+
+
+@compiled
+def expand(numbers: Ids, offsets: Integers, parts: Ids, starts: Integers, lengths: Integers) -> tuple[Ids, Integers]:
+    """Return ids and offsets of rows in which number k is replaced by `parts[starts[k]:starts[k] + lengths[k]]`.
+
+    Row i is `numbers[offsets[i]:offsets[i + 1]]`; both offsets have shape (n + 1,).
+    """
+    expanded_offsets = np.zeros(len(offsets), np.int64)
+    for i in range(len(offsets) - 1):
+        length = 0
+        for k in numbers[offsets[i] : offsets[i + 1]]:
+            length += lengths[k]
+        expanded_offsets[i + 1] = expanded_offsets[i] + length
+    ids = np.empty(expanded_offsets[-1], np.int32)
+    filled = 0
+    for k in numbers:
+        for j in range(starts[k], starts[k] + lengths[k]):
+            ids[filled] = parts[j]
+            filled += 1
+    return ids, expanded_offsets
+
+
+@compiled
+def contained(data: Bytes, texts: Integers, others: Bytes, references: Integers, rows: Integers, longest: int) -> Flags:
+    """Return whether text `rows[j]` contains each reference, which an empty one always is; shape (m,).
+
+    Text i is `data[texts[i]:texts[i + 1]]`, reference j `others[references[j]:references[j + 1]]`.
+    longest: longer references are not searched.
+    """
+    flags = np.zeros(len(rows), np.bool_)
+    for j in range(len(rows)):
+        length = references[j + 1] - references[j]
+        last = texts[rows[j] + 1] - length if length <= longest else -1
+        for start in range(texts[rows[j]], last + 1):
+            if _same(data, start, others, references[j], length):
+                flags[j] = True
+                break
+    return flags
+
+
+@compiled
+def _same(data: Bytes, first: int, others: Bytes, second: int, length: int) -> bool:
+    for i in range(length):  # noqa: SIM110 (numba has no all())
+        if data[first + i] != others[second + i]:
+            return False
+    return True

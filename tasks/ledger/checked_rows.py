@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 from weakref import finalize
 
 from tasks.ledger.sqlite_file import (
@@ -32,6 +32,7 @@ from tasks.ledger.sqlite_file import (
     sound,
     unusable,
 )
+from tasks.ledger.vector_file import KeyArray
 from tasks.pipeline.files import move_durably, temporary_in
 from tasks.pipeline.hashing import sha256
 
@@ -39,6 +40,37 @@ from tasks.pipeline.hashing import sha256
 AT_ONCE = 10_000
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
+
+
+class Store:
+    """The store of a kind, overlaid by the evidence of the checked-out version; for one thread.
+
+    disagreements: entries that differ from those of the evidence, which are used.
+    """
+
+    def __init__(self, folder: Path, layout: Layout) -> None:
+        self.disagreements, self.folder = 0, folder
+        self._rows = CheckedRows(folder, layout)
+        self._used: list[KeyArray] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the use of the store."""
+        self._rows.close()
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest row of the store."""
+        return self._rows.newest
+
+    def since(self, number: int) -> dict[bytes, bytes]:
+        """Return the rows that were added to the store after the one with this number."""
+        return self._rows.since(number)
 
 
 class CheckedRows:

@@ -2,14 +2,13 @@
 
 import logging
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
 from tasks.ledger import vector_file
-from tasks.ledger.checked_rows import CheckedRows
+from tasks.ledger.checked_rows import Store
 from tasks.ledger.sqlite_file import Layout
 from tasks.ledger.vector_file import NO_KEYS, Floats32, KeyArray, Keys, Rows, VectorFile, find, key_array, split
 from tasks.pipeline.hashing import sha256
@@ -41,33 +40,12 @@ class VectorEvidence(VectorFile):
         return self.take(rows)
 
 
-class Vectors:
+class Vectors(Store):
     """The store of vectors, overlaid by the evidence of the checked-out version; for one thread."""
 
     def __init__(self, store: Path) -> None:
-        self.disagreements, self.folder = 0, store
-        self._rows = CheckedRows(store, LAYOUT)
+        super().__init__(store, LAYOUT)
         self._evidence: VectorFile | None = None
-        self._used: list[KeyArray] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the use of the store."""
-        self._rows.close()
-
-    @property
-    def newest(self) -> int:
-        """The number of the newest row of the store."""
-        return self._rows.newest
-
-    def since(self, number: int) -> dict[bytes, bytes]:
-        """Return the rows that were added to the store after the one with this number."""
-        return self._rows.since(number)
 
     def known(self, keys: Keys) -> NDArray[np.bool_]:
         """Return whether each key has a vector that is as it was written, shape (m,)."""

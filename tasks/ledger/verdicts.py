@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tasks.errors import LedgerError
-from tasks.ledger.checked_rows import CheckedRows
+from tasks.ledger.checked_rows import Store
 from tasks.ledger.entries import (
     Entry,
     Usage,
@@ -40,7 +39,7 @@ CHUNK = 20_000
 log = logging.getLogger(__name__)
 
 
-class Verdicts:
+class Verdicts(Store):
     """The store of verdicts, overlaid by the evidence of the checked-out version; for one thread.
 
     Of two entries with one key, the one with a verdict is used, else one with a reply, else that of the evidence, else
@@ -49,31 +48,10 @@ class Verdicts:
     """
 
     def __init__(self, store: Path) -> None:
-        self.disagreements, self.folder = 0, store
-        self._rows = CheckedRows(store, LAYOUT)
+        super().__init__(store, LAYOUT)
         # Entries of the evidence that are not the store's choice, or have no reply: key → line.
         self._overlay: dict[bytes, bytes] = {}
         self._evidence: VerdictEvidence | None = None
-        self._used: list[KeyArray] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the use of the store."""
-        self._rows.close()
-
-    @property
-    def newest(self) -> int:
-        """The number of the newest row of the store."""
-        return self._rows.newest
-
-    def since(self, number: int) -> dict[bytes, bytes]:
-        """Return the rows that were added to the store after the one with this number."""
-        return self._rows.since(number)
 
     def get(self, keys: Iterable[str]) -> dict[str, Entry]:
         """Return the stored entries of these keys."""

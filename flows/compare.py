@@ -14,8 +14,8 @@ from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 from rich.console import Console
 
-from flows import run_names
-from flows.system import run_logs, server
+from flows import flow_runs
+from flows.system import server
 from tasks.comparison import logs
 from tasks.comparison.compare import compare_several, compare_versions
 from tasks.comparison.gate import Gate
@@ -49,7 +49,7 @@ class StoppedError(GoldmeterError):
 
 def _run_name() -> str:
     given = this_run.parameters  # not the defaults, in a run that was asked for by Prefect's API
-    return run_names.comparison([given.get("base", HEAD), given.get("head", WORKSPACE), *given.get("more", ())])
+    return flow_runs.comparison_name([given.get("base", HEAD), given.get("head", WORKSPACE), *given.get("more", ())])
 
 
 @flow(name="compare", flow_run_name=_run_name, persist_result=False)
@@ -79,7 +79,7 @@ def compare(
     Raises:
         GoldmeterError: If the versions can't be compared.
     """
-    run_logs.in_plain_words()
+    flow_runs.log_in_plain_words()
     if more:
         if renamed:
             raise ComparisonError("renamed: of two versions, not of more")
@@ -217,7 +217,7 @@ def _command(chosen: argparse.Namespace) -> int:
         return _compare_more(chosen)
     if chosen.flow:
         server.for_one_run()
-        with tags(run_names.TAG, run_names.data_set()):
+        with tags(flow_runs.TAG, flow_runs.data_set()):
             state: State[Any] = compare(
                 chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, return_state=True
             )

@@ -21,9 +21,9 @@ from prefect.futures import PrefectFuture, wait
 from prefect.logging import get_logger
 from prefect.states import Completed
 
-from flows import artifacts, run_names
+from flows import flow_runs
 from flows.record import AtWork, Recorded, kept_in_history, recorded
-from flows.system import locks, processes, run_logs, server
+from flows.system import locks, processes, server
 from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from tasks.answering.calls import require_keys
 from tasks.asking.budget import SPENT_FILE
@@ -102,7 +102,7 @@ class EvaluationError(GoldmeterError):
         self.failures = failures
 
 
-@flow(name="evaluate", flow_run_name=run_names.evaluation, persist_result=False)
+@flow(name="evaluate", flow_run_name=flow_runs.evaluation_name, persist_result=False)
 def evaluate(*, retry_failed: bool = False) -> State[None] | None:
     """Bring every stage up to date.
 
@@ -116,7 +116,7 @@ def evaluate(*, retry_failed: bool = False) -> State[None] | None:
         EvaluationError: If a stage fails.
     """
     logger = get_run_logger()
-    run_logs.in_plain_words()
+    flow_runs.log_in_plain_words()
     tmp = locks.dvc_tmp(Path.cwd())
     with locks.one_at_a_time(tmp, logger.info):
         locks.release_stale(tmp)
@@ -127,7 +127,7 @@ def evaluate(*, retry_failed: bool = False) -> State[None] | None:
             raise EvaluationError(failures)
         if at_work := [state.message or "" for state in states if state.name == AT_WORK]:
             return Completed(name=AT_WORK, message="\n".join(at_work))
-        _attempt(logger, artifacts.keep_summary)
+        _attempt(logger, flow_runs.keep_summary)
     return None
 
 
@@ -236,7 +236,7 @@ def _repro(
             errors.append(line)
         if (dashboard := DASHBOARD.search(line)) and dashboard[0] not in dashboards:
             dashboards.add(dashboard[0])
-            _attempt(logger, partial(artifacts.keep_dashboard, dashboard["link"]))
+            _attempt(logger, partial(flow_runs.keep_dashboard, dashboard["link"]))
 
     locks.release_stale(locks.dvc_tmp(Path.cwd()))
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", "repro", "--single-item", stage]
@@ -292,7 +292,7 @@ def run_and_record(prefix: str, name: str | None = None, *, retry_failed: bool =
         _plan(retry_failed=retry_failed)
         run = recorded(prefix, name, partial(_run, retry_failed=retry_failed))
     if run.experiment and run.facts and run.facts.flow_run:
-        _attempt(get_logger("goldmeter"), partial(artifacts.keep_experiment, run.experiment, run.facts.flow_run))
+        _attempt(get_logger("goldmeter"), partial(flow_runs.keep_experiment, run.experiment, run.facts.flow_run))
     return run
 
 
@@ -348,7 +348,7 @@ def _run(*, retry_failed: bool) -> tuple[str | None, str]:
     server.for_one_run()
     name = os.environ.get(FLOW_RUN_NAME)
     named_flow = evaluate.with_options(flow_run_name=name) if name else evaluate
-    with tags(run_names.TAG, run_names.data_set()):
+    with tags(flow_runs.TAG, flow_runs.data_set()):
         state: State[Any] = named_flow(retry_failed=retry_failed, return_state=True)
     return _failure_of(state), str(state.state_details.flow_run_id)
 

@@ -28,7 +28,7 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
-from flows.run_names import TAG
+from flows.flow_runs import TAG
 from flows.serving import notify, on_demand, served_schedule, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.system import processes

@@ -18,10 +18,11 @@ from prefect.logging import get_logger
 from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
+from flows import flow_runs
 from flows.evaluate import FLOW_RUN_NAME
 from flows.serving import notify, served_schedule, worktree
 from flows.serving.notify import Outcome
-from flows.system import processes, run_logs
+from flows.system import processes
 from tasks import ledger
 from tasks.errors import GoldmeterError, ParamsError, VersionError
 from tasks.pipeline import git, params
@@ -49,7 +50,7 @@ def _named(name: str, due: datetime) -> str:
 @flow(name="scheduled", flow_run_name=_run_name, persist_result=False)
 def scheduled(name: str) -> State[None]:
     """Run the schedule `name` at the checkout's commit; the message of the state is the outcome's sentence."""
-    run_logs.in_plain_words()
+    flow_runs.log_in_plain_words()
     hide = _hiding()
     try:
         git.forget_surroundings()

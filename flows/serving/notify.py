@@ -17,7 +17,7 @@ from prefect.blocks.core import Block
 from prefect.events import emit_event
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from flows import artifacts
+from flows import flow_runs
 from tasks.console.format import visible
 from tasks.console.markdown import escaped
 from tasks.errors import GoldmeterError, ParamsError
@@ -248,8 +248,8 @@ def in_full(outcome: Outcome) -> str:
     """The summary and comparison of a run, with links to its experiment and flow run."""
     flow_run = (outcome.facts or {}).get("flow_run")
     links = [
-        *([artifacts.experiment_line(outcome.experiment, outcome.commit)] if outcome.experiment else []),
-        *([artifacts.flow_run_line(flow_run)] if flow_run else []),
+        *([flow_runs.experiment_line(outcome.experiment, outcome.commit)] if outcome.experiment else []),
+        *([flow_runs.flow_run_line(flow_run)] if flow_run else []),
     ]
     return "\n\n".join([outcome.markdown or "", *links])
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows import artifacts
 from flows import evaluate as flow
+from flows import flow_runs
 from tasks.console.markdown import escaped
 from tasks.pipeline.dvc_yaml import forget_stages
 
@@ -185,7 +185,7 @@ def test_a_run_whose_artifacts_prefect_does_not_take_is_good(
         raise RuntimeError("503 Service Unavailable")
 
     monkeypatch.chdir(project.folder)
-    monkeypatch.setattr(artifacts, "create_markdown_artifact", unavailable)
+    monkeypatch.setattr(flow_runs, "create_markdown_artifact", unavailable)
     monkeypatch.setattr(flow, "get_run_logger", lambda: logging.getLogger("seen"))
     monkeypatch.setattr(flow, "_run_stages", lambda *_, **__: [])
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import compare, run_names
+from flows import compare, flow_runs
 from tasks.pipeline import git
 from tasks.pipeline.yaml import dump_yaml
 
@@ -30,10 +30,10 @@ def test_a_run_is_named_by_its_data_and_its_version() -> None:
     write("data/NQ.json")
     commit(tag="v1.2")
 
-    assert run_names.evaluation() == "NQ.json@v1.2"
-    assert run_names.comparison(["v1.1", "v1.2"]) == "NQ.json: v1.1 → v1.2"
+    assert flow_runs.evaluation_name() == "NQ.json@v1.2"
+    assert flow_runs.comparison_name(["v1.1", "v1.2"]) == "NQ.json: v1.1 → v1.2"
     write("data/TQ.json")
-    assert run_names.evaluation() == "TQ.json@v1.2 with uncommitted changes"
+    assert flow_runs.evaluation_name() == "TQ.json@v1.2 with uncommitted changes"
 
 
 @pytest.mark.parametrize("text", [None, "- x", "dataset: 3", "dataset: {path: }", "dataset: {path: [", "\x00"])
@@ -41,7 +41,7 @@ def test_what_can_not_be_read_ends_no_run_by_its_name(text: str | None) -> None:
     if text is not None:
         Path("params.yaml").write_text(text)
 
-    assert run_names.evaluation() == "no data set@workspace"
+    assert flow_runs.evaluation_name() == "no data set@workspace"
 
 
 @pytest.mark.parametrize(

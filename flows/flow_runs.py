@@ -1,16 +1,63 @@
-"""Prefect artifacts of a run: its summary, where its report is, its experiment, and links to its dashboards."""
+"""A flow run as Prefect shows it: its name and tags, its log without tracebacks of expected errors, its artifacts."""
 
+import logging
 import socket
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 from uuid import UUID
 
 from prefect import get_client
 from prefect.artifacts import create_link_artifact, create_markdown_artifact
 from prefect.client.schemas.actions import ArtifactCreate
+from prefect.exceptions import FailedRun
 from prefect.utilities.urls import url_for
 
 from tasks.console.markdown import code, escaped
+from tasks.errors import GoldmeterError
+from tasks.pipeline import git, params
 from tasks.reporting import summary
 from tasks.versions.experiments import Experiment
+
+# Of every run and every deployment.
+TAG = "goldmeter"
+NO_DATA, NO_COMMIT = "no data set", "workspace"
+
+
+def evaluation_name() -> str:
+    """The name of a run of the stages, such as `NQ.json@v1.2`; never raises: the run itself says what is wrong."""
+    try:
+        version = git.described() or NO_COMMIT
+    except GoldmeterError:
+        version = NO_COMMIT
+    return f"{data_set()}@{version}"
+
+
+def comparison_name(versions: Sequence[str]) -> str:
+    """The name of a comparison, such as `NQ.json: v1.1 → v1.2`."""
+    return f"{data_set()}: {' → '.join(versions)}"
+
+
+def data_set() -> str:
+    """The file or folder in params.yaml."""
+    try:
+        section = params.raw().get("dataset")
+    except (GoldmeterError, OSError):
+        return NO_DATA
+    path = section.get("path") if isinstance(section, dict) else None
+    return PurePosixPath(str(path)).name if path else NO_DATA
+
+
+def log_in_plain_words() -> None:
+    """Log a GoldmeterError by its text, and not the Failed state that a flow itself returned."""
+    for name in ("prefect.flow_runs", "prefect.task_runs"):
+        logging.getLogger(name).addFilter(_reworded)  # only once, however often it is called
+
+
+def _reworded(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, GoldmeterError):
+        record.msg, record.args, record.exc_info = "%s", (error,), None
+    return not isinstance(error, FailedRun)
 
 
 def keep_summary() -> None:

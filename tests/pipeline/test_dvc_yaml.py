@@ -10,10 +10,11 @@ from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.stage import load_stage
 
 # Code that changes no number, except the modules in NUMBERS: ledger, params, tables, contracts, messages, where machine
-# code is kept, the Python API that no stage calls, and packages whose `__init__` is a docstring.
+# code is kept, the Python API that no stage calls, versions that only commands read, and packages whose `__init__` is a
+# docstring.
 PLUMBING = {
     *("tasks", "tasks.errors", "tasks.metrics", "tasks.models", "tasks.scores", "tasks.text.machine_code"),
-    *("tasks.ledger", "tasks.pipeline", "tasks.console"),
+    *("tasks.ledger", "tasks.pipeline", "tasks.console", "tasks.versions", "tasks.versions.version"),
 }
 # Prices change the judge's budget, and the format of numbers changes the report.
 NUMBERS = {"tasks.pipeline.run", "tasks.console.format"}

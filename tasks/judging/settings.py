@@ -269,11 +269,11 @@ class Judge(Section):
         asked = {metric.name: metric for metric in self.metrics}
         return [*({name: default_metric(name) for name in names(FAMILY)} | asked).values()]
 
-    @property
+    @cached_property
     def canary_metric(self) -> JudgeMetric:
         """The metric whose prompt asks about canaries: one is enough to know the model."""
-        known = (metric for metric in self.metrics if metric.knows_canaries)
-        return next(known, default_metric(declaring(FAMILY, "knows_canaries")[0]))
+        known = [metric for metric in self.metrics if metric.knows_canaries]
+        return known[0] if known else default_metric(declaring(FAMILY, "knows_canaries")[0])
 
 
 class OneOfPanel(Judge):

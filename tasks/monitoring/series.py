@@ -23,7 +23,7 @@ MOST_LARGE = 4
 # The rank of a measure without a reason for a large plot.
 NO_REASON = 9
 # No line is drawn across a pause of more than this many median intervals between runs.
-LONGEST_PAUSE = 5
+LONGEST_GAP = 5
 SCORE = ("value", "low", "high")
 RATE = ("pass_rate", "pass_rate_low", "pass_rate_high")
 COMPARED = ("baseline", "difference", "difference_low", "difference_high", "verdict")
@@ -97,7 +97,7 @@ def _run(row: Row) -> PastRun:
 
 def _axis(runs: Sequence[PastRun]) -> _Axis:
     gaps = [(later.started - earlier.started).total_seconds() for earlier, later in pairwise(runs)]
-    longest = timedelta(seconds=LONGEST_PAUSE * median(gaps)) if gaps else timedelta.max
+    longest = timedelta(seconds=LONGEST_GAP * median(gaps)) if gaps else timedelta.max
     return _Axis({run: number for number, run in enumerate(runs)}, longest)
 
 

@@ -5,7 +5,7 @@ numbers, and it limits no memory. This file is also the program of that process,
 """
 
 import json
-import select
+import selectors
 import subprocess
 import sys
 from functools import cache
@@ -79,7 +79,9 @@ class Algebra:
     def _line(self, process: "subprocess.Popen[str]", seconds: float) -> str:
         """Return the next line of the process without its end; if none comes in time, end the process."""
         assert process.stdout is not None  # noqa: S101 (for mypy)
-        ready, _, _ = select.select([process.stdout], [], [], seconds)
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            ready = selector.select(seconds)
         line = process.stdout.readline().strip() if ready else ""
         if not line:
             self._end()

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
-from tasks.pipeline import params
+from tasks.pipeline import contents, params
 from tasks.pipeline.schedule import Schedule
 from tasks.pipeline.yaml import dump_yaml
 from tasks.scores.column_facts import ColumnFacts
@@ -68,7 +67,10 @@ def run_night(
 def score(rows: Sequence[Row], **made: Any) -> None:
     """As if the stages had made the tables of these rows, and aggregate its report."""
     version(Path(), rows, **made)
-    outs = [{"path": f"data/{name}", "md5": _hash(Path("data", name))} for name in ("load", "normalize", "lexical")]
+    outs = [
+        {"path": f"data/{name}", "md5": contents.dvc_hash(Path("data", name))}
+        for name in ("load", "normalize", "lexical")
+    ]
     lock = {"schema": "2.0", "stages": {"score": {"cmd": "echo", "outs": outs}}}
     Path("dvc.lock").write_text(dump_yaml(lock), encoding="utf-8")
     write_metrics({each["candidate"]: ["exact_match", "f1", "bleu"] for each in rows})
@@ -79,8 +81,3 @@ def write_metrics(candidates: Mapping[str, Sequence[str]]) -> None:
     tree = {each: {name: NUMBERS | {"pass_rate": rate} for name in names} for each, names in candidates.items()}
     Path("reports").mkdir(exist_ok=True)
     Path("reports/metrics.json").write_text(json.dumps({"schema": 1, "candidates": tree, "thresholds": {}}), "utf-8")
-
-
-def _hash(folder: Path) -> str:
-    parts = sorted(folder.iterdir())
-    return sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:32]

@@ -101,7 +101,7 @@ def test_where_nothing_matches_the_page_says_what_to_clear(at: Any) -> None:
 
 def test_bars_slices_kinds_and_pairs_lead_to_their_answers(at: Any) -> None:
     page = at()
-    page.locator("#distributions .chart a path").first.click()
+    page.locator("#distributions .chart a rect").first.click()
     chosen = written_address(page, "from=")
     assert (chosen["metric"], {*chosen}) == (["f1"], {"metric", "candidate", "from", "to"})
     assert len(keys(page)) == 1

@@ -25,7 +25,7 @@ SUFFIX = ".json"
 
 @dataclass(frozen=True)
 class AskedByBatch:
-    """What the state of a batch keeps of one of its requests; see `replies.Asked`."""
+    """What the state of a batch keeps of one of its requests; see `requests.Asked`."""
 
     key: str
     question: Question

@@ -18,7 +18,8 @@ LOCK = "dvc.lock"
 CHANGED = "damaged, its content is not what was written"
 # Removed first: DVC does not look into a file whose size and time are what it knows.
 REMEDY = (
-    "remove it, then `dvc checkout` brings it back, or `dvc repro` makes it again; `python -m tasks verify` finds more"
+    "remove it, then `dvc checkout` brings it back, or `dvc repro` makes it again; `python -m tasks verify` finds more. "
+    "If its stage was run by hand, `dvc commit` takes it as it is"
 )
 # Seconds between two looks at a dvc.lock that DVC may be writing for another stage of the run, and their number.
 _PAUSE, _LOOKS = 0.5, 20
@@ -75,12 +76,19 @@ def require_whole(outs: Iterable[str], root: Path = Path()) -> None:
         raise DataError(f"{problems[0]}{more}; {REMEDY}")
 
 
-def require_unless_newer(out: str, root: Path = Path()) -> None:
-    """Check an out as `require_whole` does, unless it is newer than dvc.lock, as after a stage that was run by hand."""
-    paths = [root / out, *(root / out).rglob("*")]
-    newest = max((path.stat().st_mtime_ns for path in paths if path.is_file()), default=0)
-    if (root / LOCK).exists() and newest <= (root / LOCK).stat().st_mtime_ns:
+def problem_if_newer(out: str, root: Path = Path()) -> str:
+    """Check an out as `require_whole` does, and return the problem, if any, of one that is newer than dvc.lock.
+
+    It may be what a stage wrote that was run by hand, or damaged after DVC had brought it back.
+    """
+    try:
         require_whole([out], root)
+    except DataError as error:
+        paths = [root / out, *(root / out).rglob("*")]
+        if max(path.stat().st_mtime_ns for path in paths) <= (root / LOCK).stat().st_mtime_ns:
+            raise
+        return str(error)
+    return ""
 
 
 def require_one_run(outs: Iterable[str]) -> None:
@@ -116,7 +124,9 @@ class _Lock(NamedTuple):
 
 
 # Lines as DVC writes them: to read all of dvc.lock as YAML takes 60 ms, in each stage.
-_LINE = re.compile(r"^(?:  (\S+):|    (deps|params|outs):|    - path: (.+)|      md5: (\S+))$", re.MULTILINE)
+_LINE = re.compile(
+    r"^(?:  (\S+):|    (deps|params|outs):|    - path: (.+)|      md5: ([0-9a-f]{32}(?:\.dir)?))$", re.MULTILINE
+)
 
 
 def _lock(root: Path, is_right: Callable[[_Lock], bool]) -> _Lock:

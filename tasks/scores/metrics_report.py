@@ -5,12 +5,14 @@ others as params.yaml has them: human labels and imported scores, words, meaning
 """
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from tasks.console.terminal import say
 from tasks.errors import DataError
 from tasks.metrics.catalogue import names
 from tasks.pipeline import contents
@@ -628,8 +630,8 @@ def reading(path: Path = Path(METRICS), version: str = "") -> Iterator[MetricsRe
         DataError: The file is missing, damaged, is no JSON, or lacks what the body looks up.
     """
     name = f"{version}: {METRICS}" if version else str(path)
-    if path == Path(METRICS):
-        contents.require_unless_newer(METRICS)
+    if path == Path(METRICS) and (problem := contents.problem_if_newer(METRICS)):
+        say(f"warning: {problem}", sys.stderr)
     try:
         yield cast(MetricsReport, json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:

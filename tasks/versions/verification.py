@@ -83,7 +83,10 @@ def _checks(version: Version, cache: "_Cache", out: str, hashed: str | None) -> 
 
 def _files(out: str, hashed: str | None, folder: Path) -> Iterator[str | None]:
     """Check an out in the workspace."""
-    remedy = f"remove it, then `dvc checkout {out}` brings it back, or `dvc repro` makes it again"
+    remedy = (
+        f"remove it, then `dvc checkout {out}` brings it back, or `dvc repro` makes it again; "
+        "what a stage wrote that failed or was run by hand is not in dvc.lock"
+    )
     if hashed:
         damages = contents.damages(out, hashed, folder)
         yield from (f"{damage}; {remedy}" for damage in damages)

@@ -1,5 +1,6 @@
 """Versions of the project, named by git, DVC or a path, and their tables, from the cache or else a remote."""
 
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tasks.console.terminal import say
 from tasks.errors import ParamsError, VersionError
 from tasks.pipeline import contents, git
 from tasks.pipeline.contents import dvc_hash, md5_of
@@ -61,7 +63,8 @@ class Version:
         if not target.exists():
             raise VersionError(f"{self.name}: no {out} there. `dvc repro` makes it, `dvc checkout` brings it back.")
         if self.commit is None and out not in self._checked:
-            contents.require_unless_newer(out, self.folder)
+            if problem := contents.problem_if_newer(out, self.folder):
+                say(f"warning: {self.name}: {problem}", sys.stderr)
             self._checked.add(out)
         return target
 

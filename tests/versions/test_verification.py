@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -116,12 +117,15 @@ def test_a_damaged_list_of_a_folder_is_found() -> None:
 
 
 @pytest.mark.usefixtures("clone")
-def test_a_damaged_table_of_the_workspace_is_not_read_as_a_version() -> None:
+def test_a_damaged_table_of_the_workspace_is_told_and_not_read_unless_it_may_be_one_made_by_hand(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flip(Path("data/lexical/part-00000.parquet"))
     with versions(["workspace"]) as [found]:
         found.path("data/lexical")
-    Path("dvc.lock").touch()
-    flip(Path("data/lexical/part-00000.parquet"))
+    assert re.search(r"^warning: workspace: data/lexical.*: damaged.* by hand, `dvc commit`", capsys.readouterr().err)
 
+    Path("dvc.lock").touch()
     with versions(["workspace"]) as [found], pytest.raises(DataError, match=r"part-00000\.parquet: damaged"):
         found.path("data/lexical")
 

@@ -22,7 +22,7 @@ DEEPEST = 2
 def json_lines(path: Path) -> Iterator[Chunk]:
     """Yield what reads the objects, one a line."""
     every = enumerate(text_lines(path), 1)
-    lines = ((line, text) for line, text in every if not text.isspace() or text.strip(" \t\r\n"))
+    lines = ((line, text) for line, text in every if text and (not text.isspace() or text.strip(" \t\r\n")))
     for block in blocks(lines, lambda item: len(item[1])):
         yield partial(_objects, path, block)
 

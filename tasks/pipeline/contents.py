@@ -18,8 +18,8 @@ LOCK = "dvc.lock"
 CHANGED = "damaged, its content is not what was written"
 # Removed first: DVC does not look into a file whose size and time are what it knows.
 REMEDY = (
-    "remove it, then `dvc checkout` brings it back, or `dvc repro` makes it again; `python -m tasks verify` finds more. "
-    "If its stage was run by hand, `dvc commit` takes it as it is"
+    "remove it, then `dvc checkout` brings it back, or `dvc repro` makes it again; `python -m tasks verify` finds more"
+    ". If its stage was run by hand, `dvc commit` takes it as it is"
 )
 # Seconds between two looks at a dvc.lock that DVC may be writing for another stage of the run, and their number.
 _PAUSE, _LOOKS = 0.5, 20

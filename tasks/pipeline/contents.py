@@ -84,8 +84,8 @@ def problem_if_newer(out: str, root: Path = Path()) -> str:
     try:
         require_whole([out], root)
     except DataError as error:
-        paths = [root / out, *(root / out).rglob("*")]
-        if max(path.stat().st_mtime_ns for path in paths) <= (root / LOCK).stat().st_mtime_ns:
+        paths = [path for path in (root / out, *(root / out).rglob("*")) if path.exists()]
+        if max((path.stat().st_mtime_ns for path in paths), default=0) <= (root / LOCK).stat().st_mtime_ns:
             raise
         return str(error)
     return ""

@@ -210,3 +210,12 @@ def test_a_stage_that_fails_leaves_tables_that_can_still_be_checked(project: Pat
     assert not json.loads(Path("reports/validation/load.json").read_text())["success"]
     contents.require_whole(["data/load", "data/load_rejected", "data/normalize"])
     contents.require_one_run(["data/load", "data/normalize"])
+
+
+def test_what_dvc_lock_states_and_is_not_there_is_missing(tmp_path: Path) -> None:
+    out = "reports/metrics.json"
+    lock = f"schema: '2.0'\nstages:\n  aggregate:\n    outs:\n    - path: {out}\n      md5: {'0' * 32}\n"
+    (tmp_path / "dvc.lock").write_text(lock, encoding="utf-8")
+
+    with pytest.raises(DataError, match=rf"^{out}: missing; "):
+        contents.problem_if_newer(out, tmp_path)

@@ -43,6 +43,9 @@ $(READY_DEV): $(READY)
 	$(INSTALL) --no-deps --require-hashes --requirement requirements.lock
 	touch $(READY_DEV)
 
+# Tests run on every core: more threads in a process would only wait for each other.
+test test-long test-all: export OMP_NUM_THREADS = 1
+
 test: doctest  # every test that is quick, and the examples in docstrings
 	pytest -m "not long and not exhaustive" $(SPREAD)
 

@@ -10,11 +10,13 @@ from functools import cache
 from pathlib import Path
 from types import CodeType
 
+import httpcore2
 import jinja2
 import pytest
 from absl.logging import get_absl_handler
 from hypothesis import is_hypothesis_test, settings
 
+from tasks.pipeline import contents
 from tests import prefect_database
 from tests.comparison import repository
 from tests.small_project import PARAMS, ROOT, ROWS, write
@@ -97,6 +99,22 @@ def _templates_are_compiled_once() -> Iterator[None]:
     compiled, environments = jinja2.Environment.compile, list[jinja2.Environment]()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jinja2.Environment, "compile", compile_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_are_read_once() -> Iterator[None]:
+    """Read the system's certificates once a process, not for each client: that is most of what making one takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_run_writes_dvc_lock_meanwhile() -> Iterator[None]:
+    """Look again at once at a dvc.lock that does not state an out: no other stage of the run is at work."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contents, "PAUSE", 0.01)
         yield
 
 

@@ -22,7 +22,7 @@ REMEDY = (
     ". If its stage was run by hand, `dvc commit` takes it as it is"
 )
 # Seconds between two looks at a dvc.lock that DVC may be writing for another stage of the run, and their number.
-_PAUSE, _LOOKS = 0.5, 20
+PAUSE, LOOKS = 0.5, 20
 
 
 def report_of(stage: str) -> Path:
@@ -152,8 +152,8 @@ def _parse(text: str) -> _Lock:
 def _finished(root: Path) -> str:
     """The text of dvc.lock when nobody writes it any more."""
     text = _text(root)
-    for _ in range(_LOOKS):
-        time.sleep(_PAUSE)
+    for _ in range(LOOKS):
+        time.sleep(PAUSE)
         before, text = text, _text(root)
         if text and text == before:
             break

@@ -20,7 +20,6 @@ REPORT = Path("reports/validation/normalize.json")
 @pytest.fixture(autouse=True)
 def run_by_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DVC_STAGE", "any")
-    monkeypatch.setattr(contents, "_PAUSE", 0)
 
 
 def run_and_lock(*names: str) -> None:

@@ -251,4 +251,5 @@ STAGE = Stage(
     ),
     expect=expect,
     counts=counts,
+    preload=("torch",),  # takes two seconds: the server of a run imports it while the stages before are at work
 )

@@ -146,7 +146,7 @@ class _Server(uvicorn.Server):
     """Ends at once: uvicorn looks each 0.1 s whether to end, and waits 0.1 s more, in each of hundreds of tests."""
 
     async def main_loop(self) -> None:
-        while not self.should_exit:  # noqa: ASYNC110: another thread sets it
+        while not self.should_exit:  # noqa: ASYNC110 (another thread sets it)
             await asyncio.sleep(0.002)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -1,6 +1,6 @@
 """Cells of the coverage benchmark: designs that are drawn many times, and what an estimator reached."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal, NamedTuple, Protocol
@@ -12,11 +12,15 @@ import numpy.typing as npt
 DRAWS = 4_000
 """Draws of a simulated cell, at least."""
 Floats = npt.NDArray[np.float64]
+Rng = np.random.Generator
 Sense = Literal["at least", "at most", "contrast"]
 Statistic = Callable[[Floats], tuple[float, float]]
 """What a measure gave in each draw, shape (draws, …) → the measured number and its Monte Carlo standard error."""
-Outcomes = Callable[[np.random.Generator, int], Iterable[Sequence[Any]]]
-"""Generator and number of draws → what each draw gave: a value a measure, or a pair of widths."""
+Outcomes = Callable[[Rng, int], Iterable[Any]]
+"""Generator and number of draws → what each draw gave: a tuple with a value for each measure, or the only one's value.
+
+A value is a number, or a pair of widths; values beyond those of the measures are left out.
+"""
 
 
 class Cell(NamedTuple):
@@ -111,11 +115,16 @@ def width(target: float, measure: str) -> Measure:
     return Measure(measure, "at most", target, mean_ratio)
 
 
+def each(draw: Callable[[Rng], Any]) -> Outcomes:
+    """The outcomes of a function that is called once a draw."""
+    return lambda rng, draws: (draw(rng) for _ in range(draws))
+
+
 @dataclass(frozen=True)
 class Simulation:
     """A design that is drawn many times.
 
-    seed: what the generator's seed is made of. outcomes: of each draw a value for each measure.
+    seed: what the generator's seed is made of.
     scale: its draws are so many times as many as those of others.
     """
 
@@ -129,8 +138,9 @@ class Simulation:
     def __call__(self, draws: int) -> Iterator[Cell]:
         """A cell for each measure."""
         draws = max(1, int(draws * self.scale))
-        columns = zip(*self.outcomes(generator(*self.seed), draws), strict=True)
-        for measure, column in zip(self.measures, columns, strict=True):
+        found = [*self.outcomes(generator(*self.seed), draws)]
+        columns = zip(*found, strict=True) if isinstance(found[0], tuple) else [found]
+        for measure, column in zip(self.measures, columns, strict=False):
             measured, error = measure.statistic(np.array(column, np.float64))
             yield measure.cell(self.topic, self.name, measured, error, draws)
 
@@ -161,6 +171,14 @@ def length(estimate: Limits) -> float:
     return estimate.high - estimate.low
 
 
-def generator(*design: object) -> np.random.Generator:
+def beta_rates(rng: Rng, mean: float, icc: float, size: int) -> Floats:
+    """Beta-distributed rates, shape (size,): rows that share one have this intracluster correlation."""
+    if icc == 0.0:
+        return np.full(size, mean)
+    spread = 1.0 / icc - 1.0
+    return rng.beta(mean * spread, (1.0 - mean) * spread, size)
+
+
+def generator(*design: object) -> Rng:
     """A generator whose seed depends on the design alone, so that a cell gives the same number whatever runs before."""
     return np.random.default_rng(crc32("|".join(map(str, design)).encode()))

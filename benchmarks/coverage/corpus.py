@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from scipy.stats import poisson
 
-from benchmarks.coverage.cells import Floats, Simulation, contains, contrast, covers
+from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, contrast, covers, each
 from tasks.metrics.lexical.bleu import Bleu
 from tasks.statistics import FewRows, corpus_interval
 from tasks.statistics.clusters import Codes
@@ -25,7 +25,6 @@ QUALITY = (2.0, 2.0)
 LONGER = 1.1
 """The reference's length over the response's, on average: brevity costs something."""
 RESAMPLES = 500
-_TARGET, _FEWER = covers(0.93), contrast("the same on fewer rows")
 
 
 def ratio(stats: Floats) -> Floats:
@@ -35,33 +34,39 @@ def ratio(stats: Floats) -> Floats:
 
 def ratio_of_sums(n: int, *, grouped: bool = False) -> Simulation:
     """How often the interval of a ratio of sums contains the true one; `grouped`: two rows share a quality."""
-    outcomes = partial(
-        _jackknifed, partial(_ratio_rows, n, grouped=grouped), ratio, 0.7, _pairs(n) if grouped else None
-    )
+
+    def sample(rng: Rng) -> Floats:
+        length, quality = _rows(n, rng, grouped=grouped)
+        return np.stack([rng.binomial(length, quality), length], axis=1).astype(np.float64)
+
     name = f"n = {n}, in pairs" if grouped else f"n = {n}"
-    return Simulation(RATIO, name, (RATIO, n, grouped), outcomes, (_TARGET if n >= ENOUGH else _FEWER,))
+    return _jackknifed(RATIO, n, name, (n, grouped), sample, ratio, 0.7, _pairs(n, grouped=grouped))
 
 
 def corpus_bleu(n: int) -> Simulation:
     """How often the jackknife interval of corpus BLEU contains the true one."""
-    outcomes = partial(_jackknifed, partial(bleu_rows, n), Bleu().score, true_bleu(), None)
-    return Simulation(BLEU, f"n = {n}", (BLEU, n), outcomes, (_TARGET if n >= ENOUGH else _FEWER,))
+    return _jackknifed(BLEU, n, f"n = {n}", (n,), partial(bleu_rows, n), Bleu().score, true_bleu())
 
 
 def _jackknifed(
-    sample: Callable[[np.random.Generator], Floats],
+    topic: str,
+    n: int,
+    name: str,
+    seed: tuple[object, ...],
+    sample: Callable[[Rng], Floats],
     score: Callable[[Floats], Floats],
     truth: float,
-    clusters: Codes | None,
-    rng: np.random.Generator,
-    draws: int,
-) -> Iterator[tuple[bool]]:
-    for _ in range(draws):
+    clusters: Codes | None = None,
+) -> Simulation:
+    def draw(rng: Rng) -> bool:
         with warnings.catch_warnings(action="ignore", category=FewRows):
-            found = corpus_interval(sample(rng), score, clusters)
-        yield (contains(found, truth),)
+            return contains(corpus_interval(sample(rng), score, clusters), truth)
+
+    measure = covers(0.93) if n >= ENOUGH else contrast("the same on fewer rows")
+    return Simulation(topic, name, (topic, *seed), each(draw), (measure,))
 
 
+@cache
 def true_bleu() -> float:
     """BLEU of the expected statistics, which that of ever more rows tends to."""
     lengths = np.arange(1, 10 * LENGTH)
@@ -73,7 +78,7 @@ def true_bleu() -> float:
     return float(Bleu().score(stats))
 
 
-def bleu_rows(n: int, rng: np.random.Generator) -> Floats:
+def bleu_rows(n: int, rng: Rng) -> Floats:
     """Shape (n, 10): the statistics of n rows, where a k-gram matches when its k words do."""
     length = 1 + rng.poisson(LENGTH - 1, n)
     words = np.arange(length.max()) < length[:, None]
@@ -87,44 +92,44 @@ def bleu_rows(n: int, rng: np.random.Generator) -> Floats:
     return np.column_stack([matches, totals, length, reference]).astype(np.float64)
 
 
-def _resampled(n: int, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    truth, score = true_bleu(), Bleu().score
-    for _ in range(draws):
+def bootstrap(n: int) -> Simulation:
+    """How often the percentile bootstrap of corpus BLEU contains the true one, in a quarter of the draws."""
+    truth, score, peer = true_bleu(), Bleu().score, "percentile bootstrap"
+
+    def draw(rng: Rng) -> bool:
         stats = bleu_rows(n, rng)
         weights = rng.multinomial(n, np.full(n, 1.0 / n), RESAMPLES).astype(np.float64)
         low, high = np.quantile(score(weights @ stats), [0.025, 0.975])
-        yield (low <= truth <= high,)
+        return bool(low <= truth <= high)
 
-
-def _pairs(n: int) -> Codes:
-    return np.repeat(np.arange(n // 2), 2)
-
-
-def _ratio_rows(n: int, rng: np.random.Generator, *, grouped: bool) -> Floats:
-    length = 1 + rng.poisson(9, n)
-    quality = np.repeat(rng.beta(7, 3, n // 2), 2) if grouped else rng.beta(7, 3, n)
-    return np.stack([rng.binomial(length, quality), length], axis=1).astype(np.float64)
+    return Simulation(BLEU, f"n = {n}", (BLEU, peer, n), each(draw), (contrast(peer),), 0.25)
 
 
 def difference_of_ratios(n: int, *, grouped: bool) -> Simulation:
     """Coverage of the difference of a ratio, of n rows or of n / 2 pairs of rows that share their quality."""
-    name = f"{'pairs of rows' if grouped else 'rows'}, n = {n}"
-    return Simulation(PAIRED, name, (PAIRED, name), partial(_differences, n, grouped=grouped), (covers(0.935),))
 
-
-def _differences(n: int, rng: np.random.Generator, draws: int, *, grouped: bool) -> Iterator[tuple[bool]]:
-    for _ in range(draws):
-        length = 1 + rng.poisson(9, n)
-        quality = np.repeat(rng.beta(7.0, 3.0, n // 2), 2) if grouped else rng.beta(7.0, 3.0, n)
+    def draw(rng: Rng) -> bool:
+        length, quality = _rows(n, rng, grouped=grouped)
         base, head = (np.column_stack([rng.binomial(length, q), length]) for q in (quality, quality - 0.1 * quality))
-        yield (contains(corpus_difference(base, head, ratio, _pairs(n) if grouped else None), -0.07),)
+        return contains(corpus_difference(base, head, ratio, _pairs(n, grouped=grouped)), -0.07)
+
+    name = f"{'pairs of rows' if grouped else 'rows'}, n = {n}"
+    return Simulation(PAIRED, name, (PAIRED, name), each(draw), (covers(0.935),))
+
+
+def _pairs(n: int, *, grouped: bool) -> Codes | None:
+    return np.repeat(np.arange(n // 2), 2) if grouped else None
+
+
+def _rows(n: int, rng: Rng, *, grouped: bool) -> tuple[Codes, Floats]:
+    """Length and quality of each row."""
+    length = 1 + rng.poisson(9, n)
+    return length, np.repeat(rng.beta(7.0, 3.0, n // 2), 2) if grouped else rng.beta(7.0, 3.0, n)
 
 
 def studies() -> Iterator[Simulation]:
-    """Both scores, and what the percentile bootstrap gives for BLEU in a quarter of the draws."""
+    """Both scores, and what the percentile bootstrap gives for BLEU."""
     yield from map(ratio_of_sums, SIZES)
     yield ratio_of_sums(ENOUGH, grouped=True)
     yield from map(corpus_bleu, SIZES)
-    peer = "percentile bootstrap"
-    for n in SIZES[:-1]:
-        yield Simulation(BLEU, f"n = {n}", (BLEU, peer, n), partial(_resampled, n), (contrast(peer),), 0.25)
+    yield from map(bootstrap, SIZES[:-1])

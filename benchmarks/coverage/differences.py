@@ -2,33 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import product
-from typing import Literal, NamedTuple
+from itertools import product, starmap
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, stdtrit, xlogy
 from scipy.stats import binom
 
-from benchmarks.coverage import corpus
-from benchmarks.coverage.cells import (
-    Cell,
-    Floats,
-    Simulation,
-    Study,
-    alarms,
-    contains,
-    covers,
-    generator,
-    length,
-    mean_ratio,
-    width,
-)
+from benchmarks.coverage import cells, corpus
+from benchmarks.coverage.cells import Cell, Floats, Rng, Simulation, Study, contains, covers, each, length
 from tasks.statistics.clusters import Codes
 from tasks.statistics.paired import PairedDifference, paired_difference
 
-Sizes = Literal["equal", "unequal"]
-Sampler = Callable[[np.random.Generator, int], Floats]
+Sampler = Callable[[Rng, int], Floats]
 
 BINARY, BOUNDED, CLUSTERED = "paired binary", "paired bounded", "paired clustered"
 WHOLE = "paired clustered, whole clusters gain or lose"
@@ -43,7 +30,7 @@ ONE_SIDEDNESS = (0.0, 0.25, 0.5, 0.75, 1.0)
 CHANCES = tuple((s * (1.0 + r) / 2.0, s * (1.0 - r) / 2.0) for s in DISCORDANCE for r in ONE_SIDEDNESS)
 """The 35 chances of a win and of a loss, from no difference to rows that only win."""
 
-CLUSTER_SIZES: dict[str, Callable[[np.random.Generator, int], Codes]] = {
+CLUSTER_SIZES: dict[str, Callable[[Rng, int], Codes]] = {
     "6": lambda _, groups: np.full(groups, 6),
     "1 to 19": lambda rng, groups: rng.integers(1, 20, groups),
     "1 + geometric(.15)": lambda rng, groups: 1 + rng.geometric(0.15, groups),
@@ -97,25 +84,21 @@ def binary(n: int, _draws: int, confidence: float = 0.95, target: float = 0.945)
         inside_shares.append((float(weight[inside].sum()), chance))
         if truth == 0.0:
             alarmed.append((float(weight[p_value < 1.0 - confidence].sum()), chance))
-    for measure, (share, chance) in ((covers(target), min(inside_shares)), (alarms(1.0 - confidence), max(alarmed))):
+    alarm = cells.alarms(1.0 - confidence)
+    for measure, (share, chance) in ((covers(target), min(inside_shares)), (alarm, max(alarmed))):
         yield measure.cell(BINARY, f"n = {n}, worst at ({chance[0]:.4g}, {chance[1]:.4g})", share)
 
 
 def bounded(name: str, n: int) -> Simulation:
     """Coverage, and false alarms where there is no difference, of one shape at n rows."""
     shape = SHAPES[name]
-    measures = (BOUNDED_TARGET,) if shape.truth else (BOUNDED_TARGET, alarms(0.065))
-    return Simulation(
-        BOUNDED, f"{shape.kind}: {name}, n = {n}", (BOUNDED, name, n), partial(_bounded, name, n), measures
-    )
 
-
-def _bounded(name: str, n: int, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, ...]]:
-    shape = SHAPES[name]
-    for _ in range(draws):
+    def draw(rng: Rng) -> tuple[bool, bool]:
         found = paired_difference(shape.sample(rng, n))
-        alarmed = found.p_value < 0.05  # noqa: PLR2004 (the usual level)
-        yield (contains(found, shape.truth),) if shape.truth else (contains(found, shape.truth), alarmed)
+        return contains(found, shape.truth), found.p_value < 0.05  # noqa: PLR2004 (the usual level)
+
+    measures = (BOUNDED_TARGET,) if shape.truth else (BOUNDED_TARGET, cells.alarms(0.065))
+    return Simulation(BOUNDED, f"{shape.kind}: {name}, n = {n}", (BOUNDED, name, n), each(draw), measures)
 
 
 def widths(draws: int) -> Iterator[Cell]:
@@ -124,50 +107,45 @@ def widths(draws: int) -> Iterator[Cell]:
     for n, target in WIDEST.items():
         ratios, errors = zip(*(_width_ratio(name, n, draws) for name in names), strict=True)
         error = float(np.sqrt(np.square(errors).sum()) / len(names))
-        yield width(target, "mean width over t's").cell(BOUNDED, f"n = {n}", float(np.mean(ratios)), error, draws)
+        yield cells.width(target, "mean width over t's").cell(BOUNDED, f"n = {n}", float(np.mean(ratios)), error, draws)
 
 
 def _width_ratio(name: str, n: int, draws: int) -> tuple[float, float]:
-    rng, pairs = generator(BOUNDED, "width", name, n), np.empty((draws, 2))
+    rng, pairs = cells.generator(BOUNDED, "width", name, n), np.empty((draws, 2))
     t = 2.0 * float(stdtrit(n - 1.0, 0.975)) / np.sqrt(n)
     for draw in range(draws):
         d = SHAPES[name].sample(rng, n)
         pairs[draw] = length(paired_difference(d)), t * d.std(ddof=1)
-    return mean_ratio(pairs)
+    return cells.mean_ratio(pairs)
 
 
-def clustered(icc: float, sizes: Sizes, groups: int, p: float, loss: float) -> Simulation:
+def clustered(icc: float, sizes: str, groups: int, p: float, loss: float) -> Simulation:
     """Coverage where both versions have their own rate in each cluster, of 6 rows, or of 2 to about 30."""
-    name = f"ICC {icc}, {sizes}, G = {groups}, p = {p}, loss = {loss}"
-    outcomes = partial(_clustered, icc, sizes, groups, p, loss)
-    return Simulation(CLUSTERED, name, (CLUSTERED, name), outcomes, (covers(0.94),))
 
-
-def _clustered(
-    icc: float, sizes: Sizes, groups: int, p: float, loss: float, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
-    for _ in range(draws):
+    def draw(rng: Rng) -> bool:
         codes = np.repeat(np.arange(groups), 6 if sizes == "equal" else 1 + rng.geometric(0.15, groups))
         d = _right(rng, codes, p - loss, icc) - _right(rng, codes, p, icc)
-        yield (contains(paired_difference(d, codes), -loss),)
+        return contains(paired_difference(d, codes), -loss)
+
+    name = f"ICC {icc}, {sizes}, G = {groups}, p = {p}, loss = {loss}"
+    return Simulation(CLUSTERED, name, (CLUSTERED, name), each(draw), (covers(0.94),))
 
 
-def _whole_clusters(
-    sizes: str, groups: int, gain: float, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
+def whole_clusters(sizes: str, groups: int, gain: float) -> Simulation:
     """Clusters of unequal sizes whose rows all gain e, or, of few clusters, all lose everything."""
-    for _ in range(draws):
+
+    def draw(rng: Rng) -> bool:
         codes = np.repeat(np.arange(groups), CLUSTER_SIZES[sizes](rng, groups))
         lost = rng.random(groups) < gain / (1.0 + gain)
-        yield (contains(paired_difference(np.where(lost, -1.0, gain)[codes], codes), 0.0),)
+        return contains(paired_difference(np.where(lost, -1.0, gain)[codes], codes), 0.0)
+
+    name = f"{sizes} rows, G = {groups}, +{gain:g} against -1"
+    return Simulation(WHOLE, name, (WHOLE, name), each(draw), (covers(0.94),))
 
 
-def _right(rng: np.random.Generator, codes: Codes, p: float, icc: float) -> Floats:
+def _right(rng: Rng, codes: Codes, p: float, icc: float) -> Floats:
     """Return 1 for right and 0 for wrong, with a beta distributed rate in each cluster."""
-    rates: Floats | float = p
-    if icc:
-        spread = 1.0 / icc - 1.0
-        rates = rng.beta(p * spread, (1.0 - p) * spread, codes[-1] + 1)[codes]
+    rates = cells.beta_rates(rng, p, icc, int(codes[-1]) + 1)[codes]
     return (rng.random(codes.size) < rates).astype(np.float64)
 
 
@@ -189,12 +167,9 @@ def studies() -> Iterator[Study]:
         names = [name for name, shape in SHAPES.items() if shape.kind in kinds]
         yield from (bounded(name, n) for name, n in product(names, (10, 20, 30, 100, 300, 1000)))
     yield widths
-    for icc, sizes in product((0.0, 0.3), ("equal", "unequal")):
-        for groups, p, loss in product((10, 30, 100, 300), (0.5, 0.9, 0.98), (0.0, 0.05, 0.3)):
-            yield clustered(icc, "equal" if sizes == "equal" else "unequal", groups, p, loss)
-    for rows, groups, gain in product(CLUSTER_SIZES, (30, 100, 300), (0.02, 0.05, 0.2)):
-        name = f"{rows} rows, G = {groups}, +{gain:g} against -1"
-        yield Simulation(WHOLE, name, (WHOLE, name), partial(_whole_clusters, rows, groups, gain), (covers(0.94),))
+    cases = product((0.0, 0.3), ("equal", "unequal"), (10, 30, 100, 300), (0.5, 0.9, 0.98), (0.0, 0.05, 0.3))
+    yield from starmap(clustered, cases)
+    yield from starmap(whole_clusters, product(CLUSTER_SIZES, (30, 100, 300), (0.02, 0.05, 0.2)))
     yield from (corpus.difference_of_ratios(n, grouped=grouped) for n in (100, 300) for grouped in (False, True))
 
 
@@ -216,18 +191,14 @@ def rare_losses() -> Iterator[Study]:
 def few_losses(gain: float, loss: float, noise: float, n: int) -> Study:
     """Coverage of gains by gain ± noise against losses by `loss`; without noise exactly, over the number of losses."""
     name = f"+{gain:g} ± {noise:g} against -{loss:g}, n = {n}"
-    if noise:
-        return Simulation(FEW, name, (FEW, name), partial(_few_losses, gain, loss, noise, n), (BOUNDED_TARGET,))
-    return partial(_enumerated_losses, name, gain, loss, n)
 
-
-def _few_losses(
-    gain: float, loss: float, noise: float, n: int, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
-    for _ in range(draws):
+    def draw(rng: Rng) -> bool:
         lost = rng.random(n) < gain / (gain + loss)
-        gains = gain + rng.uniform(-noise, noise, n)
-        yield (contains(paired_difference(np.where(lost, -loss, gains)), 0.0),)  # the others are false alarms
+        return _covers(lost, loss, gain + rng.uniform(-noise, noise, n))
+
+    if noise:
+        return Simulation(FEW, name, (FEW, name), each(draw), (BOUNDED_TARGET,))  # the others are false alarms
+    return partial(_enumerated_losses, name, gain, loss, n)
 
 
 def _enumerated_losses(name: str, gain: float, loss: float, n: int, _draws: int) -> Iterator[Cell]:
@@ -237,5 +208,5 @@ def _enumerated_losses(name: str, gain: float, loss: float, n: int, _draws: int)
     yield BOUNDED_TARGET.cell(FEW, name, share)
 
 
-def _covers(lost: npt.NDArray[np.bool_], loss: float, gain: float) -> bool:
+def _covers(lost: npt.NDArray[np.bool_], loss: float, gain: Floats | float) -> bool:
     return contains(paired_difference(np.where(lost, -loss, gain)), 0.0)

@@ -1,15 +1,15 @@
 """The decisions of the gate: false verdicts of a family of metrics, planned power, and alarms of scheduled runs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product, starmap
 from math import expm1, log1p, sqrt
 
 import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from benchmarks.coverage.cells import Cell, Floats, Measure, Simulation, Study, alarms, generator, mean_ratio
+from benchmarks.coverage import cells
+from benchmarks.coverage.cells import Cell, Floats, Measure, Outcomes, Rng, Simulation, Study, each
 from tasks.statistics.clusters import Codes
 from tasks.statistics.multiplicity import max_t
 from tasks.statistics.paired import PairedDifference, mcnemar_midp, paired_difference
@@ -28,7 +28,7 @@ METRICS = 15
 SPREAD = 0.3
 
 
-def normals(rng: np.random.Generator, correlation: float) -> Floats:
+def normals(rng: Rng, correlation: float) -> Floats:
     """Return shape (rows, metrics): standard normal, each pair of columns with this correlation."""
     common = rng.standard_normal((ROWS, 1))
     return sqrt(correlation) * common + sqrt(1.0 - correlation) * rng.standard_normal((ROWS, METRICS))
@@ -68,16 +68,13 @@ def changed(d: Floats, p_values: Floats) -> list[int]:
 
 def false_verdicts(kind: str, correlation: float) -> Simulation:
     """Measure how often any of 15 unchanged metrics is called worse or better."""
-    name, seed = f"{kind}, ρ = {correlation}, n = {ROWS}", ("families", kind, correlation, ROWS)
-    return Simulation(
-        FAMILY, name, seed, partial(_false_verdicts, kind, correlation), (alarms(0.057, "familywise error"),)
-    )
 
-
-def _false_verdicts(kind: str, correlation: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    for _ in range(draws):
+    def draw(rng: Rng) -> bool:
         d = KINDS[kind](normals(rng, correlation))
-        yield (bool(changed(d, p_values_of(d))),)
+        return bool(changed(d, p_values_of(d)))
+
+    name, seed = f"{kind}, ρ = {correlation}, n = {ROWS}", ("families", kind, correlation, ROWS)
+    return Simulation(FAMILY, name, seed, each(draw), (cells.alarms(0.057, "familywise error"),))
 
 
 def rejected_by_holm(p_values: Floats) -> set[int]:
@@ -89,7 +86,7 @@ def rejected_by_holm(p_values: Floats) -> set[int]:
 
 def power_over_holm(draws: int) -> Iterator[Cell]:
     """Measure how much more often than Holm's procedure the family finds one metric that changed by 3 SE at ρ = 0.8."""
-    rng = generator("families", "power", ROWS)
+    rng = cells.generator("families", "power", ROWS)
     found = np.zeros((draws, 2))
     for draw in range(draws):
         d = continuous(normals(rng, 0.8))
@@ -98,13 +95,12 @@ def power_over_holm(draws: int) -> Iterator[Cell]:
         found[draw] = 0 in changed(d, p_values), 0 in rejected_by_holm(p_values)
     ours, holms = found.mean(axis=0)
     name = f"one changed, ρ = 0.8, n = {ROWS} ({ours:.3f} to {holms:.3f})"
-    yield Measure("power over Holm's", "at least", 1.2).cell(FAMILY, name, *mean_ratio(found), draws)
+    yield Measure("power over Holm's", "at least", 1.2).cell(FAMILY, name, *cells.mean_ratio(found), draws)
 
 
 def families() -> Iterator[Study]:
     """The familywise error, and the power."""
-    for kind, correlation in product(KINDS, (0.0, 0.3, 0.6, 0.8, 0.95)):
-        yield false_verdicts(kind, correlation)
+    yield from starmap(false_verdicts, product(KINDS, (0.0, 0.3, 0.6, 0.8, 0.95)))
     yield power_over_holm
 
 
@@ -113,7 +109,6 @@ def families() -> Iterator[Study]:
 PROMISED = Measure("power", "at least", 0.79), Measure("power", "at most", 0.83)
 # Difference and discordance; below about 30 rows a step of one row can miss the band.
 BINARY_DESIGNS = ((0.03, 0.05), (0.03, 0.2), (0.05, 0.05), (0.05, 0.1), (0.05, 0.4), (0.1, 0.1), (0.1, 0.3), (0.2, 0.4))
-Differences = Callable[[np.random.Generator, int], Iterable[PairedDifference]]
 
 
 def binary_power(_draws: int) -> Iterator[Cell]:
@@ -148,39 +143,47 @@ def _fewest_wins(flips: int, alpha: float) -> int:
     return wins
 
 
-def planned(name: str, seed: tuple[object, ...], differences: Differences) -> Simulation:
+def planned(name: str, seed: tuple[object, ...], differences: Outcomes) -> Simulation:
     """How often the interval lies above 0."""
-    return Simulation(POWER, name, (POWER, *seed), partial(_found, differences), PROMISED)
+
+    def outcomes(rng: Rng, draws: int) -> Iterator[tuple[bool, bool]]:
+        return ((one.low > 0.0, one.low > 0.0) for one in differences(rng, draws))
+
+    return Simulation(POWER, name, (POWER, *seed), outcomes, PROMISED)
 
 
-def _found(differences: Differences, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, bool]]:
-    for one in differences(rng, draws):
-        yield one.low > 0.0, one.low > 0.0
+def bounded(difference: float, sd: float) -> Simulation:
+    """Differences that are cut at ±1."""
+    n = required_rows(difference, sd=sd)
+    draws = each(lambda rng: paired_difference(np.clip(rng.normal(difference, sd, n), -1.0, 1.0)))
+    return planned(f"difference {difference}, sd {sd}, n = {n}", (difference, sd), draws)
 
 
-def _bounded(difference: float, sd: float, n: int, rng: np.random.Generator, draws: int) -> Iterator[PairedDifference]:
-    rows = (np.clip(rng.normal(difference, sd, n), -1.0, 1.0) for _ in range(draws))
-    return map(paired_difference, rows)
+def unbounded(difference: float, sd: float) -> Simulation:
+    """Differences that are not, such as of seconds."""
+    n = required_rows(difference, sd=sd, width=np.inf)
+    draws = each(lambda rng: paired_difference(rng.normal(difference, sd, n), bounds=(0.0, np.inf)))
+    return planned(f"unbounded, difference {difference}, sd {sd}, n = {n}", ("unbounded", difference, sd), draws)
 
 
-def _unbounded(
-    difference: float, sd: float, n: int, rng: np.random.Generator, draws: int
-) -> Iterator[PairedDifference]:
-    rows = (rng.normal(difference, sd, n) for _ in range(draws))
-    return (paired_difference(d, bounds=(0.0, np.inf)) for d in rows)
+def in_clusters(difference: float) -> Simulation:
+    """Verdicts in clusters of 6 rows, as many as a pilot study of the same draws asks for."""
+
+    def outcomes(rng: Rng, draws: int) -> Iterator[PairedDifference]:
+        groups = _pilot(difference, rng)
+        return (paired_difference(*_conversations(rng, groups, difference)) for _ in range(draws))
+
+    groups = _pilot(difference, cells.generator(POWER, "clustered", difference))
+    name = f"clusters of 6, difference {difference}, G = {groups}"
+    return planned(name, ("clustered", difference), outcomes)
 
 
-def _in_clusters(difference: float, rng: np.random.Generator, draws: int) -> Iterator[PairedDifference]:
-    groups = _pilot(difference, rng)
-    return (paired_difference(*_conversations(rng, groups, difference)) for _ in range(draws))
-
-
-def _pilot(difference: float, rng: np.random.Generator) -> int:
+def _pilot(difference: float, rng: Rng) -> int:
     """The clusters of 6 rows that a large pilot study asks for."""
     return round(rows_to_find(difference, *_conversations(rng, 3000, 0.0)) / 6)
 
 
-def _conversations(rng: np.random.Generator, groups: int, gain: float) -> tuple[Floats, Codes]:
+def _conversations(rng: Rng, groups: int, gain: float) -> tuple[Floats, Codes]:
     codes = np.repeat(np.arange(groups), 6)
     rates = (rng.beta(0.8 * p, 0.8 * (1.0 - p), groups)[codes] for p in (0.7, 0.7 + gain))
     base, head = (rng.random(codes.size) < rate for rate in rates)
@@ -190,18 +193,9 @@ def _conversations(rng: np.random.Generator, groups: int, gain: float) -> tuple[
 def power() -> Iterator[Study]:
     """Exactly, and in simulation of bounded, unbounded and clustered rows."""
     yield from (binary_power, binary_detectable)
-    for difference, sd in ((0.01, 0.05), (0.03, 0.05), (0.05, 0.2), (0.05, 0.3), (0.1, 0.2)):
-        n = required_rows(difference, sd=sd)
-        name = f"difference {difference}, sd {sd}, n = {n}"
-        yield planned(name, (difference, sd), partial(_bounded, difference, sd, n))
-    for difference, sd in ((30.0, 100.0), (5.0, 10.0)):
-        n = required_rows(difference, sd=sd, width=np.inf)
-        name = f"unbounded, difference {difference}, sd {sd}, n = {n}"
-        yield planned(name, ("unbounded", difference, sd), partial(_unbounded, difference, sd, n))
-    for difference in (0.05, 0.1):
-        groups = _pilot(difference, generator(POWER, "clustered", difference))
-        name = f"clusters of 6, difference {difference}, G = {groups}"
-        yield planned(name, ("clustered", difference), partial(_in_clusters, difference))
+    yield from starmap(bounded, ((0.01, 0.05), (0.03, 0.05), (0.05, 0.2), (0.05, 0.3), (0.1, 0.2)))
+    yield from starmap(unbounded, ((30.0, 100.0), (5.0, 10.0)))
+    yield from map(in_clusters, (0.05, 0.1))
 
 
 # Scheduled runs: false alarms of 90 daily looks, and how soon a drop of fresh rows is found
@@ -222,14 +216,14 @@ def false_alarm(nights: Floats, level: Callable[[int], float]) -> bool:
     )
 
 
-def binary_nights(rng: np.random.Generator) -> Floats:
+def binary_nights(rng: Rng) -> Floats:
     """Return 90 new versions as good as the baseline, whose rows differ in difficulty."""
     rate = rng.beta(8.0, 2.0, ROWS)
     right: Floats = (rng.random((DAYS + 1, ROWS)) < rate).astype(np.float64)
     return np.asarray(right[1:] - right[0])
 
 
-def persistent_nights(rng: np.random.Generator) -> Floats:
+def persistent_nights(rng: Rng) -> Floats:
     """Return 90 nights on which a score keeps 0.9 of its last deviation."""
     step = 0.25 * rng.standard_normal((DAYS + 1, ROWS))
     deviation = step.copy()
@@ -243,20 +237,12 @@ NIGHTS = {"binary": binary_nights, "persistent": persistent_nights}
 
 def looks(kind: str, level: Callable[[int], float] = alpha_spending) -> Simulation:
     """Measure how often 90 unchanged nights raise an alarm."""
-    outcomes = partial(_looks, kind, level)
-    return Simulation(LOOKS, kind, ("looks", kind), outcomes, (alarms(0.05, "false alarms"),))
+    outcomes = each(lambda rng: false_alarm(NIGHTS[kind](rng), level))
+    return Simulation(LOOKS, kind, ("looks", kind), outcomes, (cells.alarms(0.05, "false alarms"),))
 
 
-def _looks(kind: str, level: Callable[[int], float], rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    return ((false_alarm(NIGHTS[kind](rng), level),) for _ in range(draws))
-
-
-def _alarm_days(rates: Sequence[float], scores: str, rng: np.random.Generator, draws: int) -> Iterator[float]:
-    """The day of the first alarm of each draw, infinite when there was none."""
-    return (_alarm_day(rates, rng, scores) for _ in range(draws))
-
-
-def _alarm_day(rates: Sequence[float], rng: np.random.Generator, scores: str) -> float:
+def _alarm_day(rates: Sequence[float], scores: str, rng: Rng) -> float:
+    """The day of the first alarm, infinite when there is none."""
     state = None
     for day, rate in enumerate(rates, 1):
         rows = (rng.random(ROWS) < rate).astype(float) if scores == "binary" else rng.beta(9 * rate, 9 - 9 * rate, ROWS)
@@ -269,32 +255,22 @@ def _alarm_day(rates: Sequence[float], rng: np.random.Generator, scores: str) ->
 def no_drift(scores: str) -> Simulation:
     """Measure false alarms while the mean stays at the floor."""
     rates = [FLOOR] * DAYS
-    return Simulation(
-        FRESH,
-        f"{scores}, stays",
-        ("drift", scores, *rates),
-        partial(_no_drift, rates, scores),
-        (alarms(0.05, "false alarms"),),
-    )
-
-
-def _no_drift(rates: Sequence[float], scores: str, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    return ((day < np.inf,) for day in _alarm_days(rates, scores, rng, draws))
+    outcomes = each(lambda rng: _alarm_day(rates, scores, rng) < np.inf)
+    measures = (cells.alarms(0.05, "false alarms"),)
+    return Simulation(FRESH, f"{scores}, stays", ("drift", scores, *rates), outcomes, measures)
 
 
 def drop(good_days: int, targets: Mapping[int, float]) -> Simulation:
     """Measure how often a drop to 0.80, after days at 0.87, is found within some days; targets: days → how often."""
     rates = [0.87] * good_days + [0.80] * max(targets)
+
+    def draw(rng: Rng) -> tuple[bool, ...]:
+        day = _alarm_day(rates, "binary", rng)
+        return tuple(0.0 < day - good_days <= days for days in targets)
+
     name = f"drop after {good_days} days, within "
     measures = tuple(Measure("found", "at least", target, name=f"{name}{within}") for within, target in targets.items())
-    return Simulation(FRESH, name, ("drift", "binary", *rates), partial(_drop, rates, good_days, [*targets]), measures)
-
-
-def _drop(
-    rates: Sequence[float], good_days: int, within: Sequence[int], rng: np.random.Generator, draws: int
-) -> Iterator[list[bool]]:
-    for day in _alarm_days(rates, "binary", rng, draws):
-        yield [0.0 < day - good_days <= days for days in within]
+    return Simulation(FRESH, name, ("drift", "binary", *rates), each(draw), measures)
 
 
 def sequential() -> Iterator[Simulation]:

@@ -1,6 +1,6 @@
 """Intervals of means: binary rows, enumerated over every count; scores in [0, 1]; and rows in clusters."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from math import sqrt
@@ -10,19 +10,8 @@ import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import binom
 
-from benchmarks.coverage.cells import (
-    Cell,
-    Floats,
-    Measure,
-    Simulation,
-    Study,
-    contains,
-    contrast,
-    covers,
-    generator,
-    length,
-    width,
-)
+from benchmarks.coverage import cells
+from benchmarks.coverage.cells import Cell, Floats, Measure, Rng, Simulation, Study, contains, covers, each, length
 from tasks.statistics import mean_interval
 from tasks.statistics.clusters import Codes
 
@@ -79,9 +68,9 @@ def binary_rates(_draws: int) -> Iterator[Cell]:
     for n in SIZES:
         mine, plain = table(ours, n), table(wilson, n)
         yield worst_rate(BINARY, covers(0.915), mine, n)
-        yield worst_rate(BINARY, contrast("Wilson"), plain, n)
+        yield worst_rate(BINARY, cells.contrast("Wilson"), plain, n)
         if n >= 10:  # noqa: PLR2004 (no target below)
-            wider = width(1.01 if n >= 30 else 1.03, "mean width over Wilson's")  # noqa: PLR2004 (the table's rows)
+            wider = cells.width(1.01 if n >= 30 else 1.03, "mean width over Wilson's")  # noqa: PLR2004 (the table's rows)
             yield wider.cell(BINARY, f"n = {n}", expected_width(mine, n) / expected_width(plain, n))
 
 
@@ -90,7 +79,7 @@ def high_rate(_draws: int) -> Iterator[Cell]:
     peers: dict[str, Interval] = {"percentile bootstrap": bootstrap, "±1.96·SE": wald, "t interval": student}
     for n, (peer, interval) in product((10, 30, 100), peers.items()):
         found = float(coverage(table(interval, n), n, HIGH)[0])
-        yield contrast(peer).cell(BINARY, f"n = {n}, p = {HIGH}", found)
+        yield cells.contrast(peer).cell(BINARY, f"n = {n}, p = {HIGH}", found)
 
 
 def binary_guarantee(_draws: int) -> Iterator[Cell]:
@@ -135,7 +124,7 @@ def binary_studies() -> tuple[Study, ...]:
 
 # Scores in [0, 1]: shapes between binary and steady
 
-Sampler = Callable[[np.random.Generator, float, tuple[int, int]], Floats]
+Sampler = Callable[[Rng, float, tuple[int, int]], Floats]
 """Scores with a mean, of a shape (draws, n)."""
 WIDE = 1000
 """Rows at which the width is compared with the t interval's: there that one covers nearly everywhere too."""
@@ -145,11 +134,11 @@ need it. Any interval that covers 93.5 % of them reaches 1.80/n of the room on t
 RESAMPLES = 1000
 
 
-def _beta(concentration: float, rng: np.random.Generator, mean: float, size: tuple[int, int]) -> Floats:
+def _beta(concentration: float, rng: Rng, mean: float, size: tuple[int, int]) -> Floats:
     return rng.beta(mean * concentration, (1.0 - mean) * concentration, size)
 
 
-def _dense_with_failures(rng: np.random.Generator, mean: float, size: tuple[int, int]) -> Floats:
+def _dense_with_failures(rng: Rng, mean: float, size: tuple[int, int]) -> Floats:
     level = (1.0 + mean) / 2.0
     return np.where(rng.random(size) < mean / level, _beta(60.0, rng, level, size), 0.0)
 
@@ -178,7 +167,7 @@ class Bounded(NamedTuple):
     def __str__(self) -> str:
         return f"{self.shape}, mean = {self.mean:g}, n = {self.n}"
 
-    def scores(self, rng: np.random.Generator, draws: int) -> Floats:
+    def scores(self, rng: Rng, draws: int) -> Floats:
         """Shape (draws, n)."""
         return SHAPES[self.shape](rng, self.mean, (draws, self.n))
 
@@ -193,59 +182,53 @@ def of_shape(shape: str) -> Iterator[Simulation]:
 
 def bounded(design: Bounded) -> Simulation:
     """One design."""
-    measures: tuple[Measure, ...] = (covers(0.93), contrast("t interval"))
-    if is_wide := design.n == WIDE:
+
+    def outcomes(rng: Rng, draws: int) -> Iterator[tuple[object, ...]]:
+        scores = design.scores(rng, draws)
+        half = float(stdtrit(design.n - 1, 0.975)) * scores.std(axis=1, ddof=1) / sqrt(design.n)
+        peers = np.stack([scores.mean(axis=1) - half, scores.mean(axis=1) + half], axis=1)
+        for row, (low, high) in zip(scores, peers.tolist(), strict=True):
+            mine = mean_interval(row)
+            yield contains(mine, design.mean), low <= design.mean <= high, (length(mine), high - low)
+
+    measures: tuple[Measure, ...] = (covers(0.93), cells.contrast("t interval"))
+    if design.n == WIDE:
         target = NEAR_BOUND if design.shape == "dense" and design.mean >= NEAR else NARROW
-        measures += (width(target, "mean width over t's"),)
-    outcomes = partial(_bounded, design, is_wide=is_wide)
+        measures += (cells.width(target, "mean width over t's"),)
     return Simulation(BOUNDED, str(design), (BOUNDED, *design), outcomes, measures)
-
-
-def _bounded(design: Bounded, rng: np.random.Generator, draws: int, *, is_wide: bool) -> Iterator[tuple[object, ...]]:
-    scores = design.scores(rng, draws)
-    half = float(stdtrit(design.n - 1, 0.975)) * scores.std(axis=1, ddof=1) / sqrt(design.n)
-    peers = np.stack([scores.mean(axis=1) - half, scores.mean(axis=1) + half], axis=1)
-    for row, (low, high) in zip(scores, peers.tolist(), strict=True):
-        mine = mean_interval(row)
-        yield (
-            contains(mine, design.mean),
-            low <= design.mean <= high,
-            *([(length(mine), high - low)] if is_wide else []),
-        )
 
 
 def bounded_guarantee(design: Bounded) -> Simulation:
     """Coverage of Gaffke's bound, whose limits take milliseconds."""
 
-    return Simulation(
-        f"{BOUNDED}, guarantee", str(design), (BOUNDED, *design), partial(_guarantee, design), (covers(0.95),)
-    )
+    def outcomes(rng: Rng, draws: int) -> Iterator[bool]:
+        return (contains(mean_interval(row, guarantee=True), design.mean) for row in design.scores(rng, draws))
+
+    return Simulation(f"{BOUNDED}, guarantee", str(design), (BOUNDED, *design), outcomes, (covers(0.95),))
 
 
-def _guarantee(design: Bounded, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    for row in design.scores(rng, draws):
-        yield (contains(mean_interval(row, guarantee=True), design.mean),)
+def bounded_bootstrap(design: Bounded) -> Simulation:
+    """Coverage of the percentile bootstrap in a quarter of the draws, on the samples of `bounded`."""
 
+    def outcomes(rng: Rng, draws: int) -> Iterator[bool]:
+        for row in design.scores(cells.generator(BOUNDED, *design), draws):
+            means = row[rng.integers(0, row.size, (RESAMPLES, row.size))].mean(axis=1)
+            low, high = np.quantile(means, [0.025, 0.975])
+            yield bool(low <= design.mean <= high)
 
-def _resampled(design: Bounded, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    for row in design.scores(generator(BOUNDED, *design), draws):
-        means = row[rng.integers(0, row.size, (RESAMPLES, row.size))].mean(axis=1)
-        low, high = np.quantile(means, [0.025, 0.975])
-        yield (low <= design.mean <= high,)
+    peer = "percentile bootstrap"
+    return Simulation(BOUNDED, str(design), (BOUNDED, peer, *design), outcomes, (cells.contrast(peer),), 0.25)
 
 
 def bounded_studies() -> Iterator[Simulation]:
-    """Every shape, some guarantees, and the percentile bootstrap of skewed scores in a quarter of the draws."""
+    """Every shape, some guarantees, and the percentile bootstrap of skewed scores."""
     for shape in SHAPES:
         yield from of_shape(shape)
     for design in (("spread out", 0.5, 10), ("right or anything", 0.95, 10)):
         yield bounded_guarantee(Bounded(*design))
     # Close to Clopper and Pearson's on many rows, and so to what it says.
     yield bounded_guarantee(Bounded("nearly binary", 0.8, 300))
-    for n in (10, 30, 100):
-        skewed, peer = Bounded("spread out", 0.98, n), "percentile bootstrap"
-        seed, outcomes = (BOUNDED, peer, *skewed), partial(_resampled, skewed)
-        yield Simulation(BOUNDED, str(skewed), seed, outcomes, (contrast(peer),), 0.25)
+    yield from (bounded_bootstrap(Bounded("spread out", 0.98, n)) for n in (10, 30, 100))
 
 
 # Binary rows in clusters (conversations, documents) that have a rate of their own
@@ -268,42 +251,35 @@ class Clustered(NamedTuple):
         sizes = "equal" if self.equal else "unequal"
         return f"ICC = {self.icc:g}, {self.groups} {sizes} clusters, p = {self.rate:g}"
 
-    def samples(self, rng: np.random.Generator, draws: int) -> Iterator[tuple[Floats, Codes]]:
+    def sample(self, rng: Rng) -> tuple[Floats, Codes]:
         """Rows, 0 or 1, and their clusters; unequal sizes are drawn anew each time."""
-        numbers = np.arange(self.groups)
-        for _ in range(draws):
-            sizes = ROWS if self.equal else rng.geometric(STOPS, self.groups)
-            codes = np.repeat(numbers, sizes)
-            yield (rng.random(codes.size) < self._rates(rng)[codes]).astype(np.float64), codes
+        codes = cluster_codes(rng, self.groups, equal=self.equal)
+        passed = rng.random(codes.size) < cells.beta_rates(rng, self.rate, self.icc, self.groups)[codes]
+        return passed.astype(np.float64), codes
 
-    def _rates(self, rng: np.random.Generator) -> Floats:
-        """Shape (groups,): beta-distributed, so that rows of a cluster correlate by `icc`."""
-        if self.icc == 0.0:
-            return np.full(self.groups, self.rate)
-        spread = 1.0 / self.icc - 1.0
-        return rng.beta(self.rate * spread, (1.0 - self.rate) * spread, self.groups)
+
+def cluster_codes(rng: Rng, groups: int, *, equal: bool) -> Codes:
+    """The cluster of each row."""
+    return np.repeat(np.arange(groups), ROWS if equal else rng.geometric(STOPS, groups))
 
 
 def clustered(design: Clustered) -> Simulation:
     """How often the interval contains the true rate."""
-    return Simulation(CLUSTERED, str(design), (CLUSTERED, *design), partial(_clustered, design), (covers(0.94),))
+    outcomes = each(lambda rng: contains(mean_interval(*design.sample(rng)), design.rate))
+    return Simulation(CLUSTERED, str(design), (CLUSTERED, *design), outcomes, (covers(0.94),))
 
 
 def clusters_ignored(design: Clustered) -> Simulation:
     """What is got without clusters, or with clusters and a normal interval (Miller 2024, arXiv 2411.00640)."""
-    peers = contrast("clusters ignored"), contrast("±1.96·clustered SE")
-    return Simulation(CLUSTERED, str(design), (CLUSTERED, *design), partial(_ignored, design), peers)
 
-
-def _clustered(design: Clustered, rng: np.random.Generator, draws: int) -> Iterable[tuple[bool]]:
-    return ((contains(mean_interval(x, codes), design.rate),) for x, codes in design.samples(rng, draws))
-
-
-def _ignored(design: Clustered, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, bool]]:
-    for x, codes in design.samples(rng, draws):
+    def draw(rng: Rng) -> tuple[bool, bool]:
+        x, codes = design.sample(rng)
         totals = np.bincount(codes, weights=x - x.mean())
         error = sqrt(float(totals @ totals)) / x.size
-        yield contains(mean_interval(x), design.rate), abs(x.mean() - design.rate) <= 1.959964 * error
+        return contains(mean_interval(x), design.rate), abs(x.mean() - design.rate) <= 1.959964 * error
+
+    peers = cells.contrast("clusters ignored"), cells.contrast("±1.96·clustered SE")
+    return Simulation(CLUSTERED, str(design), (CLUSTERED, *design), each(draw), peers)
 
 
 def clustered_studies() -> Iterator[Simulation]:

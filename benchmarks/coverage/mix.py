@@ -1,19 +1,18 @@
 """Rates and differences by the shares of strata: how often their intervals contain the truth."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
-from itertools import product
+from functools import cache
+from itertools import product, starmap
 
 import numpy as np
 
-from benchmarks.coverage.cells import Floats, Simulation, contains, covers
+from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, covers, each
 from tasks.scores.sums import summed
 from tasks.statistics.arrays import IntArray
 from tasks.statistics.moments import Moments
 from tasks.statistics.weighted import WeightedSums, difference_limits, weighted_mean
 
 RATES, DIFFERENCES = "rate by a mix of strata", "difference by a mix of strata"
-TARGET, PAIRED_TARGET = 0.94, 0.935
 SHARES: dict[str, Sequence[float]] = {
     "halves": [0.5] * 2,
     ".9 and .1": [0.9, 0.1],
@@ -29,14 +28,18 @@ TOTAL = 300
 """Rows of designs whose strata have the rows of their shares, or those of each other's."""
 
 
-def _rates(
-    shares: Floats, sizes: IntArray, passing: Floats, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
+def rate(name: str, design: str, level: str) -> Simulation:
     """The interval of the weighted mean, the rows of each stratum weighing its share together."""
+    shares = np.array(SHARES[name])
+    sizes, passing = _designs(shares)[design], _levels(len(shares))[level]
     truth, weights = float(shares @ passing), (shares / sizes).tolist()
-    for counts in rng.binomial(sizes, passing, (draws, len(shares))).tolist():
-        strata = (_verdicts(*case) for case in zip(sizes.tolist(), counts, strict=True))
-        yield (contains(weighted_mean(_mixed(strata, weights)), truth),)
+
+    def draw(rng: Rng) -> bool:
+        counts = rng.binomial(sizes, passing).tolist()
+        return contains(weighted_mean(_mixed(map(_verdicts, sizes.tolist(), counts), weights)), truth)
+
+    cell = f"{name}, {design}, p = {level}"
+    return Simulation(RATES, cell, (RATES, name, design, level), each(draw), (covers(0.94),))
 
 
 def _designs(shares: Floats) -> dict[str, IntArray]:
@@ -59,14 +62,18 @@ def _mixed(strata: Iterable[WeightedSums], weights: Sequence[float]) -> Weighted
     return summed(sums.times(weight) for sums, weight in zip(strata, weights, strict=True))
 
 
-def _differences(
-    name: str, n: int, lost: float, gained: float, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
+def difference(name: str, n: int, moves: tuple[float, float]) -> Simulation:
     """The interval of the weighted difference; rows that one side alone is right about are rare or common."""
+    lost, gained = moves
     weights = [share / n for share in SHARES[name]]
-    for counts in rng.multinomial(n, [lost, gained, 1.0 - lost - gained], (draws, len(weights))).tolist():
-        low, high = difference_limits(_mixed((_moves(*moves) for moves in counts), weights))
-        yield (low <= gained - lost <= high,)
+
+    def draw(rng: Rng) -> bool:
+        counts = rng.multinomial(n, [lost, gained, 1.0 - lost - gained], len(weights)).tolist()
+        low, high = difference_limits(_mixed(starmap(_moves, counts), weights))
+        return low <= gained - lost <= high
+
+    cell = f"{name}, n = {n}, -{lost:g} +{gained:g}"
+    return Simulation(DIFFERENCES, cell, (DIFFERENCES, name, n, *moves), each(draw), (covers(0.935),))
 
 
 @cache
@@ -77,18 +84,6 @@ def _moves(lost: int, gained: int, same: int) -> WeightedSums:
 def studies() -> Iterator[Simulation]:
     """Every mix: rates, then differences."""
     for name, shares in SHARES.items():
-        for (design, sizes), (level, passing) in product(
-            _designs(np.array(shares)).items(), _levels(len(shares)).items()
-        ):
-            cell, seed = f"{name}, {design}, p = {level}", (RATES, name, design, level)
-            outcomes = partial(_rates, np.array(shares), sizes, passing)
-            yield Simulation(RATES, cell, seed, outcomes, (covers(TARGET),))
+        yield from starmap(rate, product([name], _designs(np.array(shares)), _levels(len(shares))))
     moves = ((0.02, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.2))
-    for case in product(SHARES, (10, 50, 200), moves):
-        yield _difference_by(*case)
-
-
-def _difference_by(name: str, n: int, moves: tuple[float, float]) -> Simulation:
-    cell = f"{name}, n = {n}, -{moves[0]:g} +{moves[1]:g}"
-    outcomes = partial(_differences, name, n, *moves)
-    return Simulation(DIFFERENCES, cell, (DIFFERENCES, name, n, *moves), outcomes, (covers(PAIRED_TARGET),))
+    yield from starmap(difference, product(SHARES, (10, 50, 200), moves))

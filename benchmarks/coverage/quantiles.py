@@ -1,7 +1,7 @@
 """Quantiles of what answers take: lognormal, heavy-tailed, discrete and tied values; in clusters; and differences."""
 
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, poisson
 
-from benchmarks.coverage.cells import Floats, Measure, Simulation, contains, contrast, covers
+from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, contrast, covers, each
+from benchmarks.coverage.means import cluster_codes
 from tasks.statistics.clusters import Codes
 from tasks.statistics.quantiles import average_interval, quantile_difference, quantile_interval
 
@@ -18,10 +19,6 @@ SHARES = (0.5, 0.95)
 PAIRED_SIZES = (20, 50, 72, 100, 300, 1000)
 SIZES = (*PAIRED_SIZES, 10_000)
 GROUPS = (10, 30, 100, 300)
-ROWS = 6
-"""Rows of a cluster, when all have as many."""
-STOPS = 0.15
-"""Chance that an unequal cluster ends after a row."""
 TAIL = 0.025
 """Beyond each limit of a 95 % interval."""
 COUNTS = poisson.cdf(np.arange(100), 20.0)
@@ -57,24 +54,19 @@ MEANS = {
 
 def quantile(shape: str, n: int, share: float) -> Simulation:
     """How often the interval of a quantile contains the true one; the percentile bootstrap's; and t's, the mean."""
-    name = f"{shape}, n = {n}, p{100 * share:g}"
-    measures: tuple[Measure, ...] = (covers(0.95), contrast("percentile bootstrap"))
-    if with_mean := share == SHARES[0]:
-        measures += (contrast("t interval of the mean", f"{shape}, n = {n}"),)
-    outcomes = partial(_quantile, shape, n, share, with_mean=with_mean)
-    return Simulation(TOPIC, name, (TOPIC, shape, n, share), outcomes, measures)
-
-
-def _quantile(
-    shape: str, n: int, share: float, rng: np.random.Generator, draws: int, *, with_mean: bool
-) -> Iterator[tuple[bool, ...]]:
     quantiles = QUANTILES[shape]
     truth = float(quantiles(np.array([share]))[0])
     first, last = _bootstrap(n, share)
-    for _ in range(draws):
+    is_median = share == SHARES[0]
+
+    def draw(rng: Rng) -> tuple[bool, ...]:
         x = np.sort(quantiles(rng.random(n)))
-        of_mean = [contains(average_interval(x), MEANS[shape])] if with_mean else []
-        yield contains(quantile_interval(x, share), truth), bool(x[first - 1] <= truth <= x[last - 1]), *of_mean
+        of_mean = [contains(average_interval(x), MEANS[shape])] if is_median else []
+        return contains(quantile_interval(x, share), truth), bool(x[first - 1] <= truth <= x[last - 1]), *of_mean
+
+    measures = (covers(0.95), contrast("percentile bootstrap"), contrast("t interval of the mean", f"{shape}, n = {n}"))
+    name, seed = f"{shape}, n = {n}, p{100 * share:g}", (TOPIC, shape, n, share)
+    return Simulation(TOPIC, name, seed, each(draw), measures if is_median else measures[:2])
 
 
 @cache
@@ -96,11 +88,11 @@ class Design(NamedTuple):
         sizes = "equal" if self.equal else "unequal"
         return f"ICC = {self.icc:g}, {self.groups} {sizes} clusters"
 
-    def codes(self, rng: np.random.Generator) -> Codes:
+    def codes(self, rng: Rng) -> Codes:
         """The cluster of each row."""
-        return np.repeat(np.arange(self.groups), ROWS if self.equal else rng.geometric(STOPS, self.groups))
+        return cluster_codes(rng, self.groups, equal=self.equal)
 
-    def normal(self, codes: Codes, rng: np.random.Generator) -> Floats:
+    def normal(self, codes: Codes, rng: Rng) -> Floats:
         """Standard normal values that correlate within clusters."""
         own, shared = rng.standard_normal(codes.size), rng.standard_normal(self.groups)
         return np.asarray(np.sqrt(self.icc) * shared[codes] + np.sqrt(1.0 - self.icc) * own)
@@ -108,16 +100,15 @@ class Design(NamedTuple):
 
 def in_clusters(design: Design, share: float) -> Simulation:
     """Lognormal values in clusters, and what is got when the clusters are ignored."""
-    name, measures = f"{design}, p{100 * share:g}", (covers(0.94), contrast("clusters ignored"))
-    return Simulation(CLUSTERED, name, (CLUSTERED, *design, share), partial(_in_clusters, design, share), measures)
-
-
-def _in_clusters(design: Design, share: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, bool]]:
     truth = float(ndtri(share))
-    for _ in range(draws):
+
+    def draw(rng: Rng) -> tuple[bool, bool]:
         x = design.normal(codes := design.codes(rng), rng)
         found, of_rows = quantile_interval(x, share, codes), quantile_interval(x, share)
-        yield contains(found, truth), contains(of_rows, truth)
+        return contains(found, truth), contains(of_rows, truth)
+
+    name, measures = f"{design}, p{100 * share:g}", (covers(0.94), contrast("clusters ignored"))
+    return Simulation(CLUSTERED, name, (CLUSTERED, *design, share), each(draw), measures)
 
 
 PAIRS: dict[str, tuple[str, str, float]] = {
@@ -134,33 +125,30 @@ PAIRS: dict[str, tuple[str, str, float]] = {
 
 def difference(name: str, n: int, share: float) -> Simulation:
     """Differences of quantiles between two measurements of the same rows."""
-    design, seed = f"{name}, n = {n}, p{100 * share:g}", (PAIRED, name, n, share)
-    return Simulation(PAIRED, design, seed, partial(_difference, name, n, share), (covers(0.935),))
+    of_base, of_head, rho = PAIRS[name]
+    base, head, at = QUANTILES[of_base], QUANTILES[of_head], np.array([share])
+    truth = float(head(at)[0] - base(at)[0])
 
-
-def _difference(name: str, n: int, share: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    base, head, rho = PAIRS[name]
-    at = np.array([share])
-    truth = float(QUANTILES[head](at)[0] - QUANTILES[base](at)[0])
-    for _ in range(draws):
+    def draw(rng: Rng) -> bool:
         x, y = rng.standard_normal((2, n))
         y = rho * x + np.sqrt(1.0 - rho**2) * y
-        found = quantile_difference(QUANTILES[base](ndtr(x)), QUANTILES[head](ndtr(y)), share)
-        yield (contains(found, truth),)
+        return contains(quantile_difference(base(ndtr(x)), head(ndtr(y)), share), truth)
+
+    design, seed = f"{name}, n = {n}, p{100 * share:g}", (PAIRED, name, n, share)
+    return Simulation(PAIRED, design, seed, each(draw), (covers(0.935),))
 
 
 def clustered_difference(design: Design, share: float) -> Simulation:
     """The same in clusters, the median and 95th percentile alike in base and head."""
-    name, seed = f"{design}, p{100 * share:g}", (PAIRED, *design, share)
-    return Simulation(PAIRED, name, seed, partial(_clustered_difference, design, share), (covers(0.935),))
 
-
-def _clustered_difference(design: Design, share: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    for _ in range(draws):
+    def draw(rng: Rng) -> bool:
         codes = design.codes(rng)
         x, y = design.normal(codes, rng), design.normal(codes, rng)
         found = quantile_difference(np.exp(x), np.exp(0.5 * x + np.sqrt(0.75) * y), share, codes)
-        yield (contains(found, 0.0),)
+        return contains(found, 0.0)
+
+    name, seed = f"{design}, p{100 * share:g}", (PAIRED, *design, share)
+    return Simulation(PAIRED, name, seed, each(draw), (covers(0.935),))
 
 
 def studies() -> Iterator[Simulation]:

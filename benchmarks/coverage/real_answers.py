@@ -97,7 +97,8 @@ def with_designs(path: Path, draws: int = 1_000) -> Iterator[str]:
         own = np.array([answer.source == system for answer in answers])
         p, y = probability[own], verdicts[own]
         for n in SIZES:
-            found = [*both_estimates(partial(_again, p, y), p.size, n, generator("designed answers", system, n), draws)]
+            rng = generator("designed answers", system, n)
+            found = [both_estimates(partial(_again, p, y), p.size, n, rng) for _ in range(draws)]
             hits, equal_hits = (sum(contains(one[k], float(y.mean())) for one in found) / draws for k in (0, 1))
             ratio, _ = mean_ratio(np.array([[length(one) for one in both] for both in found]))
             variance = np.divide(*np.array([[one.value for one in both] for both in found]).var(axis=0))

@@ -6,18 +6,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.coverage.cells import (
-    Floats,
-    Measure,
-    Simulation,
-    alarms,
-    contains,
-    contrast,
-    covers,
-    length,
-    mean_ratio,
-    width,
-)
+from benchmarks.coverage import cells
+from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length
 from benchmarks.coverage.designed import Judged, blind_to_some, calibrated, lenient, too_sure
 from flows.label.choice import Drawn, base_design, combined, mixed_share, squared_weights
 from tasks.statistics.calibration import calibration
@@ -37,7 +27,7 @@ RATE, LEVEL = 0.7, 0.05
 CALIBRATED, TOO_SURE, LENIENT = "a calibrated judge", "a judge that is too sure", "a lenient judge"
 Mask = npt.NDArray[np.bool_]
 
-KINDS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+KINDS: dict[str, Callable[[Rng, int], Floats]] = {
     "even": lambda rng, n: rng.random(n),
     "near 1": lambda rng, n: rng.beta(30.0, 1.0, n),
 }
@@ -45,16 +35,15 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 
 def false_alarms(kind: str, n: int) -> Simulation:
     """Measure how often labels of n questions, each with several equal answers, reject their own probabilities."""
-    seed, measures = ("calibration", kind, n), (alarms(0.05, "false alarms"),)
-    return Simulation(CALIBRATION, f"{kind}, n = {n}", seed, partial(_false_alarms, kind, n), measures)
-
-
-def _false_alarms(kind: str, n: int, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
     questions = np.repeat(np.arange(n), ANSWERS)
-    for _ in range(draws):
+
+    def draw(rng: Rng) -> bool:
         p = KINDS[kind](rng, n)
         right = rng.random(n) < p
-        yield (calibration(np.repeat(p, ANSWERS), np.repeat(right, ANSWERS), questions).p_value < LEVEL,)
+        return calibration(np.repeat(p, ANSWERS), np.repeat(right, ANSWERS), questions).p_value < LEVEL
+
+    seed, measures = ("calibration", kind, n), (cells.alarms(0.05, "false alarms"),)
+    return Simulation(CALIBRATION, f"{kind}, n = {n}", seed, each(draw), measures)
 
 
 def calibration_studies() -> Iterator[Simulation]:
@@ -76,24 +65,22 @@ BAND_JUDGES: dict[str, Judged] = {
 
 def exceeded(judge: str, share: float, n: int, answers: int = 1) -> Simulation:
     """Learn the band from n labels; it fails if more than the share is wrong on a side of it."""
+
+    def outcomes(rng: Rng, draws: int) -> Iterator[bool]:
+        wrong_below, wrong_above = _errors(judge, rng)
+        for _ in range(draws):
+            p, right = BAND_JUDGES[judge](rng, n // answers)
+            y = np.repeat(rng.random(p.size) < right, answers)
+            questions = np.repeat(np.arange(p.size), answers) if answers > 1 else None
+            band = risk_band(np.repeat(p, answers), y, share, questions, CONFIDENCE)
+            yield wrong_below[band.low] > share or wrong_above[band.high] > share
+
     name = f"{judge}, {share:.0%} of {n} labels" + (f" of {answers} answers each" if answers > 1 else "")
-    outcomes, failing = partial(_exceeded, judge, share, n, answers), alarms(1.0 - CONFIDENCE, "more wrong than stated")
+    failing = cells.alarms(1.0 - CONFIDENCE, "more wrong than stated")
     return Simulation(BAND, name, (BAND, judge, share, n, answers), outcomes, (failing,))
 
 
-def _exceeded(
-    judge: str, share: float, n: int, answers: int, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
-    wrong_below, wrong_above = _errors(judge, rng)
-    for _ in range(draws):
-        p, right = BAND_JUDGES[judge](rng, n // answers)
-        y = np.repeat(rng.random(p.size) < right, answers)
-        questions = np.repeat(np.arange(p.size), answers) if answers > 1 else None
-        band = risk_band(np.repeat(p, answers), y, share, questions, CONFIDENCE)
-        yield (wrong_below[band.low] > share or wrong_above[band.high] > share,)
-
-
-def _errors(judge: str, rng: np.random.Generator) -> tuple[dict[float, float], dict[float, float]]:
+def _errors(judge: str, rng: Rng) -> tuple[dict[float, float], dict[float, float]]:
     """The true share of wrong decisions beyond each possible limit."""
     p, right = BAND_JUDGES[judge](rng, MANY)
     lows, highs = (0.0, *DISTANCES), (1.0, *(round(1.0 - distance, 3) for distance in DISTANCES))
@@ -123,25 +110,21 @@ def estimates(judge: str, n: int, answers: int = 1) -> Simulation:
 
     answers: to one question, which are labelled together and have the same label and probability.
     """
-    name = f"{judge}, n = {n}" + (f" in questions of {answers} answers" if answers > 1 else "")
-    measures = covers(0.92 if answers > 1 else 0.935), width(1.02, "width / not recalibrated")
-    seed, outcomes = ("recalibrated", judge, n, answers), partial(_estimates, judge, n, answers)
-    return Simulation(ESTIMATES, name, seed, outcomes, measures)
-
-
-def _estimates(
-    judge: str, n: int, answers: int, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool, tuple[float, float]]]:
     questions = np.repeat(np.arange(ROWS // answers), answers)
     inside = questions < n // answers
     clusters = (questions[inside], questions[~inside]) if answers > 1 else (None, None)
-    for _ in range(draws):
+
+    def draw(rng: Rng) -> tuple[bool, tuple[float, float]]:
         p, right = (np.repeat(column, answers) for column in JUDGES[judge](rng, ROWS // answers))
         y = (np.repeat(rng.random(ROWS // answers), answers) < right).astype(np.float64)
         found = calibration(p[inside], y[inside], clusters[0])
         scaled = np.concatenate([found.recalibrated, found.of(p[~inside])]) if found.p_value < LEVEL else p
         own, other = (estimated(y, scores, inside, clusters) for scores in (scaled, p))
-        yield contains(own, RATE), (length(own), length(other))
+        return contains(own, RATE), (length(own), length(other))
+
+    name = f"{judge}, n = {n}" + (f" in questions of {answers} answers" if answers > 1 else "")
+    measures = covers(0.92 if answers > 1 else 0.935), cells.width(1.02, "width / not recalibrated")
+    return Simulation(ESTIMATES, name, ("recalibrated", judge, n, answers), each(draw), measures)
 
 
 def estimated(y: Floats, p: Floats, inside: Mask, clusters: tuple[Codes | None, Codes | None]) -> PpiEstimate:
@@ -156,31 +139,24 @@ def waves(judge: str) -> Simulation:
 
     The contrast chooses and plans by the judge's probabilities as they are.
     """
-    reached, peer = "half-width / planned", "as it is"
-    as_it_is = Measure(reached, "contrast", None, mean_ratio, peer)
-    measures = covers(0.94), contrast(peer), width(1.15, reached), as_it_is
-    return Simulation(WAVES, judge, ("recalibrated waves", judge), partial(_waves, judge), measures)
 
-
-def _waves(
-    judge: str, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool, bool, tuple[float, float], tuple[float, float]]]:
-    for _ in range(draws):
+    def draw(rng: Rng) -> tuple[bool, bool, tuple[float, float], tuple[float, float]]:
         p, right = JUDGES[judge](rng, ROWS)
         y = (rng.random(ROWS) < right).astype(np.float64)
         first = np.isin(np.arange(ROWS), rng.permutation(ROWS)[:WAVE])
         found = calibration(p[first], y[first])
         scaled = found.of(p) if found.p_value < LEVEL else p
-        (own, planned), (other, guessed) = (second_wave(y, guess, first, rng) for guess in (scaled, p))
-        yield (
-            contains(own, RATE),
-            contains(other, RATE),
-            (length(own) / 2.0, planned),
-            (length(other) / 2.0, guessed),
-        )
+        (own, plan), (other, guess) = (second_wave(y, scores, first, rng) for scores in (scaled, p))
+        halves = (length(own) / 2.0, plan), (length(other) / 2.0, guess)
+        return contains(own, RATE), contains(other, RATE), *halves
+
+    reached, peer = "half-width / planned", "as it is"
+    as_it_is = Measure(reached, "contrast", None, cells.mean_ratio, peer)
+    measures = covers(0.94), cells.contrast(peer), cells.width(1.15, reached), as_it_is
+    return Simulation(WAVES, judge, ("recalibrated waves", judge), each(draw), measures)
 
 
-def second_wave(y: Floats, p: Floats, first: Mask, rng: np.random.Generator) -> tuple[PpiEstimate, float]:
+def second_wave(y: Floats, p: Floats, first: Mask, rng: Rng) -> tuple[PpiEstimate, float]:
     """The estimate from both waves, and the half-width that was planned."""
     everything = np.ones(len(y), np.bool_)
     before = base_design(first, everything, "random")

@@ -1,24 +1,24 @@
 """Repeated answers: pass@k and pass^k of questions whose pass rates differ, from several draws of each question."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import betaln
 
-from benchmarks.coverage.cells import Floats, Measure, Outcomes, Simulation, contains, contrast, covers, generator
+from benchmarks.coverage import cells
+from benchmarks.coverage.cells import Floats, Measure, Outcomes, Rng, Simulation, contains, covers, each
 from tasks.statistics import paired_difference, pass_all, pass_at, question_interval
 from tasks.statistics.arrays import IntArray
 
-TOPICS: dict[str, str] = {"at": "pass@k", "all": "pass^k"}
+Kind = Literal["at", "all"]
+TOPICS: dict[Kind, str] = {"at": "pass@k", "all": "pass^k"}
 PAIRED = "pass@k and pass^k, paired by question"
 QUESTIONS = (20, 100, 500)
 DRAWS_EACH = (10, 20)
 KS = (1, 5, 10)
-Kind = Literal["at", "all"]
-VALUES: dict[str, Callable[[IntArray, IntArray, int], Floats]] = {"at": pass_at, "all": pass_all}
+VALUES: dict[Kind, Callable[[IntArray, IntArray, int], Floats]] = {"at": pass_at, "all": pass_all}
 
 
 class Part(NamedTuple):
@@ -28,7 +28,7 @@ class Part(NamedTuple):
     a: float
     b: float
 
-    def rates(self, rng: np.random.Generator, n: int) -> Floats:
+    def rates(self, rng: Rng, n: int) -> Floats:
         """Pass rates of n questions."""
         return rng.beta(self.a, self.b, n) if self.b else np.full(n, self.a)
 
@@ -77,86 +77,85 @@ class Design(NamedTuple):
             return sum(part.share * part.all_of(self.k) for part in parts)
         return 1.0 - sum(part.share * part.mirrored().all_of(self.k) for part in parts)
 
-    def passed(self, rng: np.random.Generator, draws: int) -> Iterator[IntArray]:
-        """How many draws of each question pass, for each data set."""
-        for _ in range(draws):
-            yield rng.binomial(self.draws_each, rates(self.shape, rng, self.questions))
+    def passed(self, rng: Rng) -> IntArray:
+        """How many draws of each question pass."""
+        return rng.binomial(self.draws_each, rates(self.shape, rng, self.questions))
 
     def values(self, passed: IntArray) -> Floats:
         """The estimate of each question."""
         return VALUES[self.kind](np.full(passed.size, self.draws_each), passed, self.k)
 
+    def plugged_in(self, passed: IntArray) -> Floats:
+        """The share of passes of each question, put into the formula."""
+        return _true(self.kind, passed / self.draws_each, self.k)
 
-def rates(shape: str, rng: np.random.Generator, questions: int) -> Floats:
+
+def rates(shape: str, rng: Rng, questions: int) -> Floats:
     """The pass rate of each of so many questions."""
     parts = SHAPES[shape]
     chosen = rng.choice(len(parts), questions, p=[part.share for part in parts])
     return np.choose(chosen, [part.rates(rng, questions) for part in parts])
 
 
-def repeated(kind: str, shape: str, k: int, draws_each: int, questions: int) -> Simulation:
-    """How often the interval contains the true value."""
-    design = Design("at" if kind == "at" else "all", shape, k, draws_each, questions)
-    return _simulated(design, partial(_repeated, design), covers(0.94))
+def repeated(kind: Kind, shape: str, k: int, draws_each: int, questions: int) -> Simulation:
+    """How often the interval contains the true value; 1e-9: that may be a limit but for rounding."""
+    design = Design(kind, shape, k, draws_each, questions)
+    truth = design.truth
+    covering: dict[bytes, bool] = {}  # whether the interval of these values covers: many data sets have the same ones
+
+    def draw(rng: Rng) -> bool:
+        values = np.sort(design.values(design.passed(rng)))
+        key = values.tobytes()
+        if key not in covering:
+            found = question_interval(values)
+            covering[key] = found.low - 1e-9 <= truth <= found.high + 1e-9
+        return covering[key]
+
+    return _simulated(design, each(draw), covers(0.94))
 
 
 def _simulated(design: Design, outcomes: Outcomes, measure: Measure) -> Simulation:
     return Simulation(TOPICS[design.kind], str(design), ("repeated", *design), outcomes, (measure,))
 
 
-def _repeated(design: Design, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    """1e-9: the truth may be a limit but for rounding."""
-    truth = design.truth
-    covering: dict[bytes, bool] = {}  # whether the interval of these values covers: many data sets have the same ones
-    for passed in design.passed(rng, draws):
-        values = np.sort(design.values(passed))
-        key = values.tobytes()
-        if key not in covering:
-            found = question_interval(values)
-            covering[key] = found.low - 1e-9 <= truth <= found.high + 1e-9
-        yield (covering[key],)
-
-
 def peers() -> Iterator[Simulation]:
     """What is got by a normal interval over questions, and when each question's share of passes is put into p^k."""
+    put_in = cells.contrast("share of passes put into the formula, ±1.96·SE")
     for shape, questions in (("mostly right", 20), ("uniform", 100), ("3 % pass half of the time, others always", 100)):
         for kind in VALUES:
-            design = Design("at" if kind == "at" else "all", shape, 5, 10, questions)
-            yield _simulated(design, partial(_normal, design, design.values), contrast("±1.96·SE"))
-            put_in = contrast("share of passes put into the formula, ±1.96·SE")
-            yield _simulated(design, partial(_normal, design, partial(_plugged_in, design)), put_in)
+            design = Design(kind, shape, 5, 10, questions)
+            yield _simulated(design, _normal(design, design.values), cells.contrast("±1.96·SE"))
+            yield _simulated(design, _normal(design, design.plugged_in), put_in)
 
 
-def _plugged_in(design: Design, passed: IntArray) -> Floats:
-    share = passed / design.draws_each
-    return np.asarray(1.0 - (1.0 - share) ** design.k if design.kind == "at" else share**design.k)
-
-
-def _normal(
-    design: Design, values: Callable[[IntArray], Floats], rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
-    for passed in design.passed(rng, draws):
-        rows = values(passed)
+def _normal(design: Design, values: Callable[[IntArray], Floats]) -> Outcomes:
+    def draw(rng: Rng) -> bool:
+        rows = values(design.passed(rng))
         error = rows.std(ddof=1) / np.sqrt(rows.size)
-        yield (abs(rows.mean() - design.truth) <= 1.959964 * error,)
+        return bool(abs(rows.mean() - design.truth) <= 1.959964 * error)
+
+    return each(draw)
 
 
-def _paired(
-    kind: str, shape: str, k: int, questions: int, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
+def paired(kind: Kind, shape: str, k: int, questions: int) -> Simulation:
     """Differences by question: 10 draws before, 20 after; every question passes less often after."""
-    harder = 0.9
-    many = rates(shape, generator(PAIRED, "truth", shape), 2_000_000)
-    truth = float((_true(kind, harder * many, k) - _true(kind, many, k)).mean())
-    before, after = np.full(questions, DRAWS_EACH[0]), np.full(questions, DRAWS_EACH[1])
-    for _ in range(draws):
-        p = rates(shape, rng, questions)
-        older = VALUES[kind](before, rng.binomial(before, p), k)
-        newer = VALUES[kind](after, rng.binomial(after, harder * p), k)
-        yield (contains(paired_difference(newer - older), truth),)
+
+    def outcomes(rng: Rng, draws: int) -> Iterator[bool]:
+        harder = 0.9
+        many = rates(shape, cells.generator(PAIRED, "truth", shape), 2_000_000)
+        truth = float((_true(kind, harder * many, k) - _true(kind, many, k)).mean())
+        before, after = (np.full(questions, count) for count in DRAWS_EACH)
+        for _ in range(draws):
+            p = rates(shape, rng, questions)
+            older = VALUES[kind](before, rng.binomial(before, p), k)
+            newer = VALUES[kind](after, rng.binomial(after, harder * p), k)
+            yield contains(paired_difference(newer - older), truth)
+
+    name = f"{TOPICS[kind]}, {shape}, k = {k}, {questions} questions"
+    return Simulation(PAIRED, name, (PAIRED, kind, shape, k, questions), outcomes, (covers(0.935),))
 
 
-def _true(kind: str, p: Floats, k: int) -> Floats:
+def _true(kind: Kind, p: Floats, k: int) -> Floats:
     return np.asarray(p**k if kind == "all" else 1.0 - (1.0 - p) ** k)
 
 
@@ -168,6 +167,4 @@ def studies() -> Iterator[Simulation]:
     yield from peers()
     for kind, shape, k, questions in product(VALUES, ("U-shaped", "mostly right", "bell-shaped"), KS, QUESTIONS):
         if (kind, k) != ("all", 1):
-            name = f"{TOPICS[kind]}, {shape}, k = {k}, {questions} questions"
-            outcomes = partial(_paired, kind, shape, k, questions)
-            yield Simulation(PAIRED, name, (PAIRED, kind, shape, k, questions), outcomes, (covers(0.935),))
+            yield paired(kind, shape, k, questions)

@@ -8,19 +8,8 @@ from math import prod
 import numpy as np
 from scipy.stats import binom
 
-from benchmarks.coverage import means
-from benchmarks.coverage.cells import (
-    Cell,
-    Floats,
-    Measure,
-    Simulation,
-    Study,
-    alarms,
-    contains,
-    contrast,
-    covers,
-    mean,
-)
+from benchmarks.coverage import cells, means
+from benchmarks.coverage.cells import Cell, Floats, Measure, Rng, Simulation, Study, contains, covers, each
 from benchmarks.coverage.means import Bounded
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.sums import CandidateSums, ColumnSums
@@ -64,8 +53,8 @@ def alone(moments: Moments, _: int) -> Estimate:
 def independent(tests: int, _: int = 0) -> Iterator[Cell]:
     """Every cell of so many slices without common groups, enumerated, beside intervals that are not meant for many."""
     yield from _enumerated(tests, ours, covers(TARGET))
-    yield from _enumerated(tests, midp, contrast("mid-p tails at Šidák's level"))
-    yield from _enumerated(tests, alone, contrast("each interval on its own"))
+    yield from _enumerated(tests, midp, cells.contrast("mid-p tails at Šidák's level"))
+    yield from _enumerated(tests, alone, cells.contrast("each interval on its own"))
 
 
 def _enumerated(tests: int, limits: Limits, measure: Measure) -> Iterator[Cell]:
@@ -86,19 +75,15 @@ def _share(limits: Sequence[Estimate], n: int, rate: float) -> float:
 
 def crossed(tests: int, n: int, rate: float) -> Simulation:
     """Slices of n rows each; the rows of a group have its rate and lie in several slices."""
+    outcomes = each(lambda rng: all(_contain(_slices(rng, tests, n, rate), tests, rate)))
     name, seed = f"{tests} slices, n = {n}, p = {rate:g}", (CROSSED, tests, n, rate)
-    return Simulation(CROSSED, name, seed, partial(_crossed, tests, n, rate), (covers(TARGET),))
+    return Simulation(CROSSED, name, seed, outcomes, (covers(TARGET),))
 
 
-def _crossed(tests: int, n: int, rate: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    return ((all(_contain(_slices(rng, tests, n, rate), tests, rate)),) for _ in range(draws))
-
-
-def _slices(rng: np.random.Generator, tests: int, n: int, rate: float) -> Iterator[ClusterTotals]:
+def _slices(rng: Rng, tests: int, n: int, rate: float) -> Iterator[ClusterTotals]:
     """Yield the rows of each slice by group."""
     groups = tests * n // ROWS
-    spread = 1.0 / CORRELATION - 1.0
-    rates = rng.beta(rate * spread, (1.0 - rate) * spread, groups)
+    rates = cells.beta_rates(rng, rate, CORRELATION, groups)
     group = np.repeat(np.arange(groups), ROWS)
     passed = rng.random(group.size) < rates[group]
     for rows in rng.permutation(group.size).reshape(tests, n):
@@ -115,33 +100,33 @@ def _contain(slices: Iterator[ClusterTotals], tests: int, rate: float) -> Iterat
 
 def of_bounded(design: Bounded) -> Simulation:
     """Twenty slices of bounded scores: the coverage of one slice in ten times as many draws, to the power of 20."""
+
+    def outcomes(rng: Rng, draws: int) -> Iterator[bool]:
+        for scores in design.scores(rng, draws):
+            yield contains(simultaneous_interval(Moments.of(scores, (0.0, 1.0)), tests=TOGETHER), design.mean)
+
     name, together = f"{TOGETHER} slices, {design}", Measure("coverage", "at least", TARGET, _to_the_power)
-    return Simulation(BOUNDED, name, (means.BOUNDED, *design), partial(_of_bounded, design), (together,), 10.0)
-
-
-def _of_bounded(design: Bounded, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    for scores in design.scores(rng, draws):
-        yield (contains(simultaneous_interval(Moments.of(scores, (0.0, 1.0)), tests=TOGETHER), design.mean),)
+    return Simulation(BOUNDED, name, (means.BOUNDED, *design), outcomes, (together,), 10.0)
 
 
 def _to_the_power(values: Floats) -> tuple[float, float]:
-    one, error = mean(values)
+    one, error = cells.mean(values)
     return one**TOGETHER, TOGETHER * error
 
 
 def false_claims(tests: int, n: int, rate: float) -> Simulation:
     """How often any of so many slices of one rate is called worse than the other rows."""
-    name, seed = f"{tests} slices, n = {n}, p = {rate:g}", (WORSE, tests, n, rate)
-    return Simulation(WORSE, name, seed, partial(_claims, tests, n, rate), (alarms(ALPHA, "familywise error"),))
-
-
-def _claims(tests: int, n: int, rate: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
     facts = ColumnFacts("label", "load", "", (0.0, 1.0), rate_signature="label")
-    for passes in rng.binomial(n, rate, (draws, tests)):
+
+    def draw(rng: Rng) -> bool:
+        passes = rng.binomial(n, rate, tests)
         columns = {f"{place:02}": [_column(facts, n, int(k))] for place, k in enumerate(passes)}
         whole = CandidateSums("", [_column(facts, n * tests, int(passes.sum()))], {"topic": columns})
         found = worst_slices([whole], "label", 1.0 - ALPHA, by_judge=False)
-        yield (any(entry["worse"] for part in found["slices"] for entry in part["candidates"]),)
+        return any(entry["worse"] for part in found["slices"] for entry in part["candidates"])
+
+    name, seed = f"{tests} slices, n = {n}, p = {rate:g}", (WORSE, tests, n, rate)
+    return Simulation(WORSE, name, seed, each(draw), (cells.alarms(ALPHA, "familywise error"),))
 
 
 def _column(facts: ColumnFacts, n: int, passed: int) -> ColumnSums:

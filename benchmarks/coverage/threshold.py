@@ -1,7 +1,6 @@
 """Thresholds learnt from labels: coverage and width of their accuracy, and the promise about false passes."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 from math import sqrt
 from typing import NamedTuple
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from benchmarks.coverage.cells import Floats, Measure, Simulation, contains, covers, length, width
+from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length, width
 from tasks.statistics.clusters import Codes
 from tasks.statistics.estimate import Estimate
 from tasks.statistics.mean import mean_interval
@@ -42,7 +41,7 @@ class Design(NamedTuple):
         """The cluster of each row, shape (n,), or None."""
         return np.arange(self.n) // 5 if self.icc else None
 
-    def sample(self, rng: np.random.Generator) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def sample(self, rng: Rng) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """Scores and labels, both shape (n,)."""
         clusters = self.clusters()
         if clusters is None:
@@ -71,17 +70,15 @@ class Design(NamedTuple):
 
 def accuracy(design: Design) -> Simulation:
     """How often the interval contains the accuracy of its threshold; its width beside that of a half split."""
-    measures = COVERED, width(0.75, "width / half split's")
-    return Simulation(TOPIC, str(design), (TOPIC, design), partial(_accuracy, design), measures)
-
-
-def _accuracy(design: Design, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, tuple[float, float]]]:
     clusters = design.clusters()
-    for _ in range(draws):
+
+    def draw(rng: Rng) -> tuple[bool, tuple[float, float]]:
         scores, labels = design.sample(rng)
         learnt = threshold_from_labels(scores, labels, clusters)
         widths = length(learnt.accuracy), length(_split(scores, labels, clusters))
-        yield contains(learnt.accuracy, design.accuracy(learnt.threshold)), widths
+        return contains(learnt.accuracy, design.accuracy(learnt.threshold)), widths
+
+    return Simulation(TOPIC, str(design), (TOPIC, design), each(draw), (COVERED, width(0.75, "width / half split's")))
 
 
 def _split(scores: Floats, labels: npt.NDArray[np.bool_], clusters: Codes | None) -> Estimate:
@@ -94,15 +91,14 @@ def _split(scores: Floats, labels: npt.NDArray[np.bool_], clusters: Codes | None
 
 def false_passes(design: Design) -> Simulation:
     """Under the promise of conformal risk control: whether the accuracy is covered, and how often rows pass falsely."""
-    name, measures = f"{design}, at most {RISK:.0%} false passes", (COVERED, Measure("false passes", "at most", RISK))
-    return Simulation(TOPIC, name, (TOPIC, "risk", design), partial(_false_passes, design), measures)
 
-
-def _false_passes(design: Design, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, float]]:
-    for _ in range(draws):
+    def draw(rng: Rng) -> tuple[bool, float]:
         learnt = threshold_from_labels(*design.sample(rng), design.clusters(), max_false_pass=RISK)
         threshold = learnt.threshold
-        yield contains(learnt.accuracy, design.accuracy(threshold)), design.false_pass(threshold)
+        return contains(learnt.accuracy, design.accuracy(threshold)), design.false_pass(threshold)
+
+    name, measures = f"{design}, at most {RISK:.0%} false passes", (COVERED, Measure("false passes", "at most", RISK))
+    return Simulation(TOPIC, name, (TOPIC, "risk", design), each(draw), measures)
 
 
 def studies() -> Iterator[Simulation]:

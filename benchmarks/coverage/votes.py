@@ -1,7 +1,7 @@
 """What several judge together: agreement of raters, verdicts of a panel, and preferences between candidates."""
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from itertools import combinations, product
 from math import comb
 from typing import NamedTuple
@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, ndtr
 
-from benchmarks.coverage.cells import Floats, Measure, Simulation, contains, contrast, covers, mean
+from benchmarks.coverage import cells
+from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each
 from tasks.statistics import mean_interval
 from tasks.statistics.agreement import krippendorff_alpha
 from tasks.statistics.bradley_terry import PairSums, Strength, strengths, win_rate
@@ -24,50 +25,34 @@ ROWS = 4
 """Rows of a cluster; their chances are equal."""
 
 
-class Rated(NamedTuple):
-    """Raters of a row at most, whether each row has from one to so many, rows, the mean chance, and alpha."""
+def rated(
+    raters: int, n: int, rate: float, alpha: float, *, some_missing: bool = False, clustered: bool = False
+) -> Simulation:
+    """How often the interval contains alpha; where all ratings are equal it is as wide as can be.
 
-    raters: int
-    some_missing: bool
-    n: int
-    rate: float
-    alpha: float
+    raters: of a row, or at most so many if some are missing. rate: the mean chance that a row is called right.
+    """
+    codes = np.arange(n) // (ROWS if clustered else 1)
 
-    def __str__(self) -> str:
-        raters = f"1 to {self.raters}" if self.some_missing else f"{self.raters}"
-        return f"{raters} raters, n = {self.n}, p = {self.rate:g}, alpha = {self.alpha:g}"
-
-    def counts(self, rng: np.random.Generator, codes: Codes) -> Floats:
-        """Ratings of wrong and right, shape (n, 2); codes: the cluster of each row."""
-        spread = 1.0 / self.alpha - 1.0
-        chances = rng.beta(self.rate * spread, (1.0 - self.rate) * spread, codes.max() + 1)[codes]
-        rated = rng.integers(1, self.raters + 1, self.n) if self.some_missing else np.full(self.n, self.raters)
+    def draw(rng: Rng) -> bool:
+        chances = cells.beta_rates(rng, rate, alpha, int(codes.max()) + 1)[codes]
+        rated = rng.integers(1, raters + 1, n) if some_missing else np.full(n, raters)
         right = rng.binomial(rated, chances)
-        return np.column_stack([rated - right, right]).astype(np.float64)
+        counts = np.column_stack([rated - right, right]).astype(np.float64)
+        return contains(krippendorff_alpha(counts, codes if clustered else None), alpha)
 
-
-def rated(design: Rated, *, clustered: bool = False) -> Simulation:
-    """How often the interval contains alpha; where all ratings are equal it is as wide as can be."""
-    topic = CLUSTERED if clustered else ALPHA
-    outcomes = partial(_rated, design, clustered=clustered)
-    return Simulation(topic, str(design), (topic, *design), outcomes, (covers(0.92),))
-
-
-def _rated(design: Rated, rng: np.random.Generator, draws: int, *, clustered: bool) -> Iterator[tuple[bool]]:
-    codes = np.arange(design.n) // ROWS if clustered else np.arange(design.n)
-    for _ in range(draws):
-        counts = design.counts(rng, codes)
-        found = krippendorff_alpha(counts, codes) if clustered else krippendorff_alpha(counts)
-        yield (contains(found, design.alpha),)
+    topic, of_a_row = CLUSTERED if clustered else ALPHA, f"1 to {raters}" if some_missing else f"{raters}"
+    name = f"{of_a_row} raters, n = {n}, p = {rate:g}, alpha = {alpha:g}"
+    return Simulation(topic, name, (topic, raters, some_missing, n, rate, alpha), each(draw), (covers(0.92),))
 
 
 def raters() -> Iterator[Simulation]:
     """Two raters, one to three, and rows in clusters of four."""
     rates, alphas = (0.5, 0.8, 0.95), (0.1, 0.4, 0.7, 0.9)
     for (most, some_missing), n, rate, alpha in product(((2, False), (3, True)), (20, 50, 200), rates, alphas):
-        yield rated(Rated(most, some_missing, n, rate, alpha))
-    for n, rate, alpha in product((80, 400), rates, alphas):
-        yield rated(Rated(2, some_missing=False, n=n, rate=rate, alpha=alpha), clustered=True)
+        yield rated(most, n, rate, alpha, some_missing=some_missing)
+    for case in product((80, 400), rates, alphas):
+        yield rated(2, *case, clustered=True)
 
 
 # The verdict of a panel over rows and jurors: each juror is drawn from many, with a leniency of its own
@@ -79,55 +64,41 @@ KNOTS = 100
 SPREADS = (0.0, 0.2, 0.6)
 
 
-class Panel(NamedTuple):
-    """How votes are pooled (majority, mean), jurors, rows, the mean row, and the spread of the jurors."""
+def panel(pooled: str, jurors: int, n: int, mean_row: float, spread: float) -> Simulation:
+    """How often the interval over rows and jurors contains the truth, and that over rows alone, for contrast.
 
-    pooled: str
-    jurors: int
-    n: int
-    mean: float
-    spread: float
+    pooled: how votes are pooled, majority or mean. spread: of the jurors.
+    """
+    is_majority = pooled == "majority"
+    truth = _mean_verdict(jurors, mean_row, spread, is_majority=is_majority)
 
-    def __str__(self) -> str:
-        return f"{self.pooled} of {self.jurors}, n = {self.n}, p = {self.truth:.2f}, jurors ± {self.spread:g}"
-
-    @property
-    def truth(self) -> float:
-        """The mean verdict on all rows of all panels of so many jurors."""
-        knots, weights = np.polynomial.hermite_e.hermegauss(KNOTS)
-        p = ndtr((self.mean + DIFFICULTY * knots) / np.sqrt(1.0 + self.spread**2))
-        k = self.jurors
-        if self.pooled == "majority":
-            side = [1.0 if 2 * right > k else 0.5 * (2 * right == k) for right in range(k + 1)]
-            p = sum(side[r] * comb(k, r) * p**r * (1.0 - p) ** (k - r) for r in range(k + 1))
-        return float(weights @ p / weights.sum())
-
-    def votes(self, rng: np.random.Generator) -> Floats:
-        """Votes of one panel on one sample of rows, shape (n, jurors)."""
-        rows = rng.normal(self.mean, DIFFICULTY, self.n)[:, None]
-        lenient = rng.normal(0.0, self.spread, self.jurors)
-        return (rng.random((self.n, self.jurors)) < ndtr(rows + lenient)).astype(np.float64)
-
-
-def panel(design: Panel) -> Simulation:
-    """How often the interval over rows and jurors contains the truth, and that over rows alone, for contrast."""
-    measures = covers(0.92), contrast("rows alone")
-    return Simulation(PANEL, str(design), (PANEL, *design), partial(_panel, design), measures)
-
-
-def _panel(design: Panel, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, bool]]:
-    truth, is_majority = design.truth, design.pooled == "majority"
-    for _ in range(draws):
-        votes = design.votes(rng)
+    def draw(rng: Rng) -> tuple[bool, bool]:
+        rows = rng.normal(mean_row, DIFFICULTY, n)[:, None]
+        lenient = rng.normal(0.0, spread, jurors)
+        votes = (rng.random((n, jurors)) < ndtr(rows + lenient)).astype(np.float64)
         alone = mean_interval(majority(votes) if is_majority else votes.mean(axis=1))
         adds = majority_contributions(votes) if is_majority else mean_contributions(votes)
-        yield contains(with_jurors(alone, adds), truth), contains(alone, truth)
+        return contains(with_jurors(alone, adds), truth), contains(alone, truth)
+
+    name = f"{pooled} of {jurors}, n = {n}, p = {truth:.2f}, jurors ± {spread:g}"
+    seed, measures = (PANEL, pooled, jurors, n, mean_row, spread), (covers(0.92), cells.contrast("rows alone"))
+    return Simulation(PANEL, name, seed, each(draw), measures)
+
+
+def _mean_verdict(k: int, mean_row: float, spread: float, *, is_majority: bool) -> float:
+    """The mean verdict on all rows of all panels of k jurors."""
+    knots, weights = np.polynomial.hermite_e.hermegauss(KNOTS)
+    p = ndtr((mean_row + DIFFICULTY * knots) / np.sqrt(1.0 + spread**2))
+    if is_majority:
+        side = [1.0 if 2 * right > k else 0.5 * (2 * right == k) for right in range(k + 1)]
+        p = sum(side[r] * comb(k, r) * p**r * (1.0 - p) ** (k - r) for r in range(k + 1))
+    return float(weights @ p / weights.sum())
 
 
 def panels() -> Iterator[Simulation]:
     """Every design."""
     for jurors, pooled, n, mean_row, spread in product((2, 3, 5), ("majority", "mean"), (60, 300), (0.0, 1.5), SPREADS):
-        yield panel(Panel(pooled, jurors, n, mean_row, spread))
+        yield panel(pooled, jurors, n, mean_row, spread)
 
 
 # Preferences between four candidates of known strengths: ranks, all together, strengths, and a win rate
@@ -166,7 +137,7 @@ class Preferred(NamedTuple):
         """The group of each question; None: each is its own."""
         return np.arange(self.n) // self.group if self.group > 1 else None
 
-    def outcomes(self, rng: np.random.Generator) -> Floats:
+    def outcomes(self, rng: Rng) -> Floats:
         """Points of the second candidate of each pair, shape (n, pairs)."""
         groups = rng.standard_normal((self.n // self.group + 1, CANDIDATES))[np.arange(self.n) // self.group]
         own = rng.standard_normal((self.n, CANDIDATES))
@@ -209,35 +180,32 @@ def are_ranked(found: list[Strength], truth: Floats) -> bool:
 
 def ranked(quality: str, n: int, group: int = 1, share: float = 1.0) -> Simulation:
     """How often all ranks are in their intervals, and how often the strength is of which it is least often."""
-    design = Preferred(quality, n, group, share)
-    measures = covers(0.95), Measure("coverage", "at least", 0.92, _least, topic=STRENGTHS)
-    return Simulation(RANKS, str(design), (RANKS, *design), partial(_ranked, design), measures)
+    design, truth = Preferred(quality, n, group, share), true_strengths(quality)
 
-
-def _ranked(design: Preferred, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool, list[bool]]]:
-    truth = true_strengths(design.quality)
-    for _ in range(draws):
+    def draw(rng: Rng) -> tuple[bool, list[bool]]:
         found = strengths(CANDIDATES, PAIRS, PairSums.of(design.outcomes(rng), design.groups))
-        yield are_ranked(found, truth), [contains(one.estimate, own) for one, own in zip(found, truth, strict=True)]
+        return are_ranked(found, truth), [contains(one.estimate, own) for one, own in zip(found, truth, strict=True)]
+
+    measures = covers(0.95), Measure("coverage", "at least", 0.92, _least, topic=STRENGTHS)
+    return Simulation(RANKS, str(design), (RANKS, *design), each(draw), measures)
 
 
 def _least(values: Floats) -> tuple[float, float]:
-    return min(map(mean, values.T))
+    return min(map(cells.mean, values.T))
 
 
 def won(quality: str, n: int, group: int, pair: int) -> Simulation:
     """How often the interval of a pair's win rate contains it."""
     design, truth = Preferred(quality, n, group), float(expected(quality)[pair])
-    name, seed = f"{design}, {truth:.0%}", (RATE, *design, pair)
-    return Simulation(RATE, name, seed, partial(_won, design, pair, truth), (covers(0.935),))
 
-
-def _won(design: Preferred, pair: int, truth: float, rng: np.random.Generator, draws: int) -> Iterator[tuple[bool]]:
-    for _ in range(draws):
+    def draw(rng: Rng) -> bool:
         points = design.outcomes(rng)[:, pair]
         wins, ties, losses = (int((points == one).sum()) for one in (1.0, 0.5, 0.0))
         clusters = None if design.groups is None else cluster_totals(2.0 * points - 1.0, design.groups)
-        yield (contains(win_rate(wins, ties, losses, clusters), truth),)
+        return contains(win_rate(wins, ties, losses, clusters), truth)
+
+    name, seed = f"{design}, {truth:.0%}", (RATE, *design, pair)
+    return Simulation(RATE, name, seed, each(draw), (covers(0.935),))
 
 
 def preferences() -> Iterator[Simulation]:

@@ -1,13 +1,12 @@
 """Rates and differences of rows that count by weights: how often their intervals contain the truth."""
 
 from collections.abc import Iterator
-from functools import partial
-from itertools import product
+from itertools import product, starmap
 from math import exp
 
 import numpy as np
 
-from benchmarks.coverage.cells import Floats, Simulation, contains, contrast, covers
+from benchmarks.coverage.cells import Floats, Rng, Simulation, beta_rates, contains, contrast, covers, each
 from tasks.statistics.weighted import WeightedSums, difference_limits, weighted_mean
 from tasks.statistics.wilson import score_interval
 
@@ -24,80 +23,60 @@ CLUSTER_ROWS = 5
 
 def rate(sigma: float, n: int, level: float, which: str) -> Simulation:
     """Independent rows; the contrast is Wilson's interval with Kish's number of rows."""
-    name, seed = f"sigma = {sigma:g}, n = {n}, p = {level:g}{which}", (RATES, sigma, n, level, TOWARDS[which])
-    measures = TARGET, contrast("Wilson with Kish's n")
-    return Simulation(RATES, name, seed, partial(_rate, sigma, n, level, TOWARDS[which]), measures)
-
-
-def _rate(
-    sigma: float, n: int, level: float, towards: float, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool, bool]]:
+    towards = TOWARDS[which]
     truth = level / (level + (1.0 - level) * exp(towards * sigma))  # failing rows have larger weights
-    for _ in range(draws):
+
+    def draw(rng: Rng) -> tuple[bool, bool]:
         passed = rng.random(n) < level
         sums = WeightedSums.of(passed.astype(np.float64), _weights(rng, sigma, towards, ~passed))
         low, high = score_interval(sums.value, sums.n_eff)
-        yield contains(weighted_mean(sums), truth), low <= truth <= high
+        return contains(weighted_mean(sums), truth), low <= truth <= high
+
+    name, seed = f"sigma = {sigma:g}, n = {n}, p = {level:g}{which}", (RATES, sigma, n, level, towards)
+    return Simulation(RATES, name, seed, each(draw), (TARGET, contrast("Wilson with Kish's n")))
 
 
 def clustered(sigma: float, clusters: int, level: float, icc: float, of: str) -> Simulation:
     """Rows of clusters that have a rate of their own; weights of rows, or of clusters."""
-    name = f"sigma = {sigma:g} of {of}, {clusters} clusters, p = {level:g}, ICC {icc:g}"
-    seed, outcomes = (CLUSTERED, sigma, clusters, level, icc, of), partial(_clustered, sigma, clusters, level, icc, of)
-    return Simulation(CLUSTERED, name, seed, outcomes, (TARGET,))
-
-
-def _clustered(
-    sigma: float, clusters: int, level: float, icc: float, of: str, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
     codes = np.repeat(np.arange(clusters), CLUSTER_ROWS)
-    for _ in range(draws):
-        own = rng.beta(*_beta(level, icc), clusters) if icc else np.full(clusters, level)
+
+    def draw(rng: Rng) -> bool:
+        own = beta_rates(rng, level, icc, clusters)
         passed = rng.random(len(codes)) < own[codes]
         weights = _weights(rng, sigma, 0.0, passed)
         rows = weights[codes] if of == "clusters" else weights
-        yield (contains(weighted_mean(WeightedSums.of(passed.astype(np.float64), rows, codes)), level),)
+        return contains(weighted_mean(WeightedSums.of(passed.astype(np.float64), rows, codes)), level)
+
+    name = f"sigma = {sigma:g} of {of}, {clusters} clusters, p = {level:g}, ICC {icc:g}"
+    return Simulation(CLUSTERED, name, (CLUSTERED, sigma, clusters, level, icc, of), each(draw), (TARGET,))
 
 
-def difference(sigma: float, n: int, lost: float, gained: float, towards: float) -> Simulation:
+def difference(sigma: float, n: int, moves: tuple[float, float], towards: float) -> Simulation:
     """Verdicts of two versions; rows that one alone is right about are rare or common, and may be heavier."""
-    which = {0.0: "", 1.0: ", heavy rows lose", -1.0: ", light rows lose"}[towards]
-    name = f"sigma = {sigma:g}, n = {n}, -{lost:g} +{gained:g}{which}"
-    seed, outcomes = (
-        (DIFFERENCES, sigma, n, lost, gained, towards),
-        partial(_difference, sigma, n, lost, gained, towards),
-    )
-    return Simulation(DIFFERENCES, name, seed, outcomes, (covers(0.935),))
-
-
-def _difference(
-    sigma: float, n: int, lost: float, gained: float, towards: float, rng: np.random.Generator, draws: int
-) -> Iterator[tuple[bool]]:
+    lost, gained = moves
     heavier = exp(towards * sigma)
     truth = (gained - lost * heavier) / (1.0 - lost + lost * heavier)
-    for _ in range(draws):
-        moves = rng.choice([-1.0, 1.0, 0.0], n, p=[lost, gained, 1.0 - lost - gained])
-        low, high = difference_limits(WeightedSums.of(moves, _weights(rng, sigma, towards, moves < 0)))
-        yield (low <= truth <= high,)
+
+    def draw(rng: Rng) -> bool:
+        signs = rng.choice([-1.0, 1.0, 0.0], n, p=[lost, gained, 1.0 - lost - gained])
+        low, high = difference_limits(WeightedSums.of(signs, _weights(rng, sigma, towards, signs < 0)))
+        return low <= truth <= high
+
+    which = {0.0: "", 1.0: ", heavy rows lose", -1.0: ", light rows lose"}[towards]
+    name = f"sigma = {sigma:g}, n = {n}, -{lost:g} +{gained:g}{which}"
+    return Simulation(DIFFERENCES, name, (DIFFERENCES, sigma, n, lost, gained, towards), each(draw), (covers(0.935),))
 
 
-def _weights(rng: np.random.Generator, sigma: float, towards: float, chosen: np.ndarray) -> Floats:
+def _weights(rng: Rng, sigma: float, towards: float, chosen: np.ndarray) -> Floats:
     """Lognormal weights, those of chosen rows larger by `towards` sigmas; at most 1."""
     weights = np.exp(sigma * (rng.standard_normal(len(chosen)) + towards * chosen))
     return np.asarray(weights / weights.max())
 
 
-def _beta(level: float, icc: float) -> tuple[float, float]:
-    total = 1.0 / icc - 1.0
-    return level * total, (1.0 - level) * total
-
-
 def studies() -> Iterator[Simulation]:
     """Rates, rates of clusters, and differences."""
-    yield from (rate(*case) for case in product(SIGMAS, SIZES, LEVELS, TOWARDS))
-    yield from (
-        clustered(*case) for case in product(SIGMAS, (10, 30, 100), (0.5, 0.9, 0.98), (0.0, 0.3), ("rows", "clusters"))
-    )
+    yield from starmap(rate, product(SIGMAS, SIZES, LEVELS, TOWARDS))
+    of_clusters = product(SIGMAS, (10, 30, 100), (0.5, 0.9, 0.98), (0.0, 0.3), ("rows", "clusters"))
+    yield from starmap(clustered, of_clusters)
     moves = ((0.02, 0.0), (0.02, 0.02), (0.1, 0.02), (0.3, 0.2))
-    for sigma, n, (lost, gained), towards in product(SIGMAS, SIZES, moves, (0.0, 1.0, -1.0)):
-        yield difference(sigma, n, lost, gained, towards)
+    yield from starmap(difference, product(SIGMAS, SIZES, moves, (0.0, 1.0, -1.0)))

@@ -4,9 +4,10 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from functools import cache
 from multiprocessing import get_context, parent_process
 from typing import NamedTuple
+from unittest.mock import patch
 
 from benchmarks.coverage import (
     corpus,
@@ -67,23 +68,34 @@ class Measured(NamedTuple):
     cells: tuple[Cell, ...]
 
 
-def listed(sections: Iterable[str]) -> list[tuple[str, int, Study]]:
-    """Section, number in it, and study."""
-    return [(section, number, study) for section in sections for number, study in enumerate(SECTIONS[section]())]
+def listed(sections: Iterable[str]) -> list[tuple[str, int]]:
+    """Section and number in it of each study."""
+    return [(section, number) for section in sections for number in range(len(_studies(section)))]
 
 
-def measure(studies: Iterable[tuple[str, int, Study]], draws: int, processes: int) -> Iterator[Measured]:
+@cache
+def _studies(section: str) -> tuple[Study, ...]:
+    return tuple(SECTIONS[section]())
+
+
+def measure(studies: Iterable[tuple[str, int]], draws: int, processes: int) -> Iterator[Measured]:
     """Run the studies; yields each when it is done, in no order.
 
     Raises: the error of a study that fails, with its name; those not yet started are dropped.
     """
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_end_with_parent)
     try:
-        with _environment():  # processes start as work comes in, each with a core to itself
-            running = [pool.submit(measured, section, number, study, draws) for section, number, study in studies]
+        # Processes start as work comes in, each with a core to itself.
+        with patch.dict(os.environ, ENVIRONMENT):
+            running = [pool.submit(listed_one, section, number, draws) for section, number in studies]
         yield from map(Future.result, as_completed(running))
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def listed_one(section: str, number: int, draws: int) -> Measured:
+    """The cells of a study by its place; each process makes the studies anew, since closures can't be sent."""
+    return measured(section, number, _studies(section)[number], draws)
 
 
 def measured(section: str, number: int, study: Study, draws: int) -> Measured:
@@ -114,18 +126,3 @@ def _end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-@contextmanager
-def _environment() -> Iterator[None]:
-    """Processes that start meanwhile have ENVIRONMENT."""
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -122,9 +122,7 @@ def test_a_page_without_a_block_is_left_alone(tmp_path: Path) -> None:
 
 
 def drawn(n: int) -> Simulation:
-    return Simulation(
-        "drawn", f"n = {n}", ("drawn", n), lambda rng, draws: zip(rng.random(draws) < 0.6), (covers(0.5),)
-    )
+    return Simulation("drawn", f"n = {n}", ("drawn", n), lambda rng, draws: rng.random(draws) < 0.6, (covers(0.5),))
 
 
 def broken(draws: int) -> Iterator[Cell]:
@@ -152,11 +150,9 @@ def test_a_study_that_fails_is_named() -> None:
 
 
 def test_two_processes_give_what_one_gives() -> None:
-    studies = [study for study in workers.listed(["binary"]) if study[1] == 1]
+    spread = workers.in_order(workers.measure([("binary", 1)], 1, processes=2))
 
-    spread = workers.in_order(workers.measure(studies, 1, processes=2))
-
-    assert spread == workers.in_order([workers.measured(*studies[0], 1)])
+    assert spread == workers.in_order([workers.listed_one("binary", 1, 1)])
 
 
 @pytest.mark.exhaustive

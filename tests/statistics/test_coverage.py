@@ -58,22 +58,19 @@ STUDIES: list[tuple[Study, int]] = [
     (selected("parts of clusters", partial(ppi.clustered, groups=30, p=0.5, strength=0.8, shared=True)), 500),
     (selected("cross-fitted", partial(regressed, n=150, p=0.5, metrics=6)), 100),
     (powered("test", "strong", ("test width",), partial(correlated, n=300, p=0.5, strength=0.8), 0.72), 200),
-    (
-        labels.designed("test", "sure", ("test",), partial(labels.reached, CERTAIN, 0.8, 1000, 100, widths=True), 0.95),
-        400,
-    ),
-    (labels.designed("test", "blind", ("test blind",), partial(labels.reached, BLIND, 0.9, 1000, 100)), 400),
+    (labels.designed("test", "sure", ("test",), CERTAIN, 0.8, 1000, 100, 0.95), 400),
+    (labels.designed("test", "blind", ("test blind",), BLIND, 0.9, 1000, 100), 400),
     (recalibrated.exceeded("a lenient judge", 0.1, 300), 100),
     (recalibrated.exceeded("a lenient judge", 0.1, 300, ANSWERS), 100),
     (accuracy(Design(100, 2.0, 0.5, icc=0.3)), 500),
     (false_passes(Design(100, 1.0, 0.5, icc=0.3)), 500),
     (repeated.repeated("at", "U-shaped", 5, 10, 20), 300),
     (repeated.repeated("all", "U-shaped", 5, 10, 20), 300),
-    (judges.rated(judges.Rated(3, some_missing=True, n=200, rate=0.95, alpha=0.1)), 500),
-    (judges.rated(judges.Rated(2, some_missing=False, n=80, rate=0.8, alpha=0.7), clustered=True), 500),
-    (judges.panel(judges.Panel("majority", 3, 60, 1.5, 0.6)), 150),
-    (judges.panel(judges.Panel("majority", 2, 60, 0.0, 0.6)), 150),
-    (judges.panel(judges.Panel("mean", 5, 60, 1.5, 0.2)), 150),
+    (judges.rated(3, 200, 0.95, 0.1, some_missing=True), 500),
+    (judges.rated(2, 80, 0.8, 0.7, clustered=True), 500),
+    (judges.panel("majority", 3, 60, 1.5, 0.6), 150),
+    (judges.panel("majority", 2, 60, 0.0, 0.6), 150),
+    (judges.panel("mean", 5, 60, 1.5, 0.2), 150),
     (judges.ranked("two close", 50), 60),
     (judges.won("steps", 50, 1, 2), 200),
     *((simulation, 200) for simulation in SKEWED),
@@ -161,8 +158,8 @@ def test_shapes_have_the_mean_they_say(shape: str) -> None:
 
 
 def test_rows_of_a_cluster_correlate_as_they_say() -> None:
-    samples = Clustered(0.3, 300, 0.9, equal=True).samples(np.random.default_rng(0), 200)
-    rows = np.concatenate([x.reshape(-1, means.ROWS) for x, _ in samples])
+    rng, design = np.random.default_rng(0), Clustered(0.3, 300, 0.9, equal=True)
+    rows = np.concatenate([design.sample(rng)[0].reshape(-1, means.ROWS) for _ in range(200)])
 
     assert np.corrcoef(rows.T)[0, 1:] == pytest.approx(0.3, abs=0.02)
     assert rows.mean() == pytest.approx(0.9, abs=0.005)
@@ -210,7 +207,7 @@ def test_the_planned_half_width_of_a_second_wave_is_reached_where_the_judge_alon
 
 
 def test_alpha_is_covered_and_its_interval_is_not_needlessly_wide() -> None:
-    [cell] = judges.rated(judges.Rated(2, some_missing=False, n=50, rate=0.8, alpha=0.4))(1000)
+    [cell] = judges.rated(2, 50, 0.8, 0.4)(1000)
 
     assert cell.reached
     assert cell.measured < 0.99

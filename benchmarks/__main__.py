@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from types import ModuleType
 
 from rich.console import Console
 
@@ -23,53 +24,53 @@ from benchmarks import (
     stage,
     verification,
 )
+from benchmarks.command import parsed
 from benchmarks.data import ROOT
-from benchmarks.report import Result, keep, show
+from benchmarks.report import Result, keep, name_of, show
 from tasks.pipeline import params
 
 REPORT = ROOT / "reports/benchmarks.json"
 
 
-def sections(rows: int) -> dict[str, Callable[[], Result]]:
+def sections(rows: int) -> dict[ModuleType, Callable[[], Result]]:
     """Every section in the order in which they run; those that fork come before torch starts its threads."""
     raw = params.raw(ROOT / "params.yaml")
     shipped = raw["lexical"]
     return {
-        "judge": lambda: judge.run(raw["judge"], raw["run"]["judge"]),
-        "lexical": lambda: lexical.run(shipped),
-        "stage": lambda: stage.run(shipped, rows),
-        "load": lambda: load.run(rows),
-        "scale": lambda: scale.run(rows),
-        "ledger": lambda: ledger.run(rows),
-        "cluster": lambda: cluster.run(rows),
-        "verification": lambda: verification.run(rows),
-        "aggregate": lambda: aggregate.run(raw),
-        "compile": compile.run,
-        "nights": nights.run,
-        "page": page.run,
-        "embedding": embedding.run,
+        judge: lambda: judge.run(raw["judge"], raw["run"]["judge"]),
+        lexical: lambda: lexical.run(shipped),
+        stage: lambda: stage.run(shipped, rows),
+        load: lambda: load.run(rows),
+        scale: lambda: scale.run(rows),
+        ledger: lambda: ledger.run(rows),
+        cluster: lambda: cluster.run(rows),
+        verification: lambda: verification.run(rows),
+        aggregate: lambda: aggregate.run(raw),
+        compile: compile.run,
+        nights: nights.run,
+        page: page.run,
+        embedding: embedding.run,
     }
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the sections; returns the exit status, 1 when a floor is not met."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="What goldmeter costs, side by side.")
-    parser.add_argument("section", nargs="*", help=f"all by default: {', '.join(sections(0))}")
     parser.add_argument(
         "--rows",
         type=int,
         default=stage.LARGEST,
         help="of the largest table of sections stage, load, scale, ledger, cluster and verification",
     )
-    options = parser.parse_args(arguments)
-    known, console, facts, met = sections(options.rows), Console(), machine.facts(), True
-    if unknown := [name for name in options.section if name not in known]:
-        parser.error(f"unknown section {', '.join(unknown)}; allowed: {', '.join(known)}")
-    for name in (name for name in known if name in options.section or not options.section):
+    options = parsed(parser, "section", [*map(name_of, sections(0))], arguments)
+    console, facts, met = Console(), machine.facts(), True
+    for section, run in sections(options.rows).items():
+        if name_of(section) not in options.chosen:
+            continue
         start = time.perf_counter()
-        result = known[name]()
-        keep(result, time.perf_counter() - start, facts, REPORT)
-        show(result, console)
+        result = run()
+        keep(section, result, time.perf_counter() - start, facts, REPORT)
+        show(section, result, console)
         met = met and all(floor.met for floor in result.floors)
     console.print(f"{REPORT.relative_to(ROOT)} is written")
     return 0 if met else 1

@@ -1,4 +1,8 @@
-"""The aggregate stage on a million rows of every word and meaning metric: reading, intervals, slices, correlations."""
+"""The aggregate stage on a million rows of every word and meaning metric: reading, intervals, slices, correlations.
+
+Tables as the stages before write them, with made-up scores: one candidate, two slice columns of three and eight
+values, one row of a thousand unmeasured. The faster of two runs of the command, all that it starts included.
+"""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -9,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.project import Project, copy
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
@@ -24,10 +28,6 @@ UNMEASURED = 0.001
 TEXTS = ("the cat sat on the mat today", "a dog ran over the hill now", "the cat sat here")
 
 FAMILIES = ("lexical", "semantic")
-ABOUT = """
-    Tables as the stages before write them, with made-up scores: one candidate, two slice columns of three and eight
-    values, one row of a thousand unmeasured. The faster of two runs of the command, all that it starts included.
-"""
 
 
 def run(params: Mapping[str, Any], rows: int = ROWS) -> Result:
@@ -41,8 +41,6 @@ def run(params: Mapping[str, Any], rows: int = ROWS) -> Result:
         cost = min((project.python("-m", "tasks", "aggregate") for _ in range(2)), key=lambda each: each.wall)
     columns = sum(len(metric.columns) for metric in metrics)
     return Result(
-        "aggregate",
-        paragraphs(ABOUT),
         (
             Table(
                 "python -m tasks aggregate",

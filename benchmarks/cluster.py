@@ -1,4 +1,12 @@
-"""Whether a cluster writes the bytes of one process: part sizes, numbers of workers, killed workers, storage."""
+"""Whether a cluster writes the bytes of one process: part sizes, numbers of workers, killed workers, storage.
+
+{name} with embedding, then generated rows without: every stage from load to aggregate, by one process, then by
+a Dask cluster of 1, 2 and 3 workers of this machine, then with `run.storage`, for {sizes} sizes of parts.
+`true`: every part of every table, reports/metrics.json and reports/summary.json have the same bytes. Vectors
+are made in the first run, and come from the ledger after that.
+
+{KILLS} times one of the workers is killed (SIGKILL) at a random moment of a random stage.
+"""
 
 import hashlib
 import os
@@ -12,9 +20,9 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.data import EVOUNA, SEED, generated_sections, real_rows, real_sections, write_generated
+from benchmarks.data import SEED, generated_sections, real_rows, real_sections, write_generated
 from benchmarks.project import Project, copy
-from benchmarks.report import Floor, Result, Table, Value, paragraphs
+from benchmarks.report import Floor, Result, Table, Value
 from tasks.pipeline.storage import manifest_of
 
 STAGES = ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate")
@@ -49,7 +57,7 @@ def run(rows: int) -> Result:
         Floor("runs with the bytes of one process", "at least", runs, "runs", same),
         Floor("runs with a killed worker and the same bytes", "at least", KILLS, "runs", kills),
     )
-    return Result("cluster", _about(), tuple(tables), floors)
+    return Result(tables, floors, {"name": name, "sizes": len(PARTS)})
 
 
 def _over_sizes(project: Project, sections: dict[str, Any], rows: int) -> Iterator[Mapping[str, Value]]:
@@ -136,15 +144,3 @@ def _kill_worker(driver: int) -> None:
         return
     if workers:
         os.kill(workers[-1].pid, 9)
-
-
-def _about() -> tuple[str, ...]:
-    real = "EVOUNA-NQ" if EVOUNA.exists() else "the bundled example"
-    return paragraphs(f"""
-        {real} with embedding, then generated rows without: every stage from load to aggregate, by one process, then by
-        a Dask cluster of 1, 2 and 3 workers of this machine, then with `run.storage`, for {len(PARTS)} sizes of parts.
-        `true`: every part of every table, reports/metrics.json and reports/summary.json have the same bytes. Vectors
-        are made in the first run, and come from the ledger after that.
-
-        {KILLS} times one of the workers is killed (SIGKILL) at a random moment of a random stage.
-    """)

@@ -1,4 +1,11 @@
-"""The first call after an installation: kernels are compiled once, cached, and workers at the same time do no harm."""
+"""The first call after an installation: kernels are compiled once, cached, and workers at the same time do no harm.
+
+Processes with NUMBA_CACHE_DIR at a folder that was empty before the first. Each scores a pair with every
+lexical metric, by its defaults (tasks.metrics.warm_up); two at once share one empty folder, and both must end
+well.
+
+What the second process takes is no compilation: Python, imports, WordNet's table. The difference to it is.
+"""
 
 import os
 import sys
@@ -7,7 +14,7 @@ from functools import partial
 
 from benchmarks import measure
 from benchmarks.data import ROOT
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 
 SECONDS = 30.0
 """Floor of the first call, the start of Python included."""
@@ -28,14 +35,7 @@ def run() -> Result:
         Floor("first call after installation", "at most", SECONDS, "s", first),
         Floor("two first calls at once", "at most", SECONDS, "s", two),
     )
-    about = paragraphs("""
-        Processes with NUMBA_CACHE_DIR at a folder that was empty before the first. Each scores a pair with every
-        lexical metric, by its defaults (tasks.metrics.warm_up); two at once share one empty folder, and both must end
-        well.
-
-        What the second process takes is no compilation: Python, imports, WordNet's table. The difference to it is.
-    """)
-    return Result("compile", about, (table,), floors)
+    return Result([table], floors)
 
 
 def each_metric_once(cache: str) -> float:

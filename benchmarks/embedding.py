@@ -1,4 +1,12 @@
-"""The local encoder against plain sentence-transformers: speed, cosines and verdicts."""
+"""The local encoder against plain sentence-transformers: speed, cosines and verdicts.
+
+Data: responses and references of {name}, drawn at random. Plain: `SentenceTransformer(folder).encode(texts)`,
+the same weights, all its defaults. Each encoder has seen 32 texts before; in turns, medians of {ROUNDS} rounds.
+
+Changes are those of a pair's cosine against plain sentence-transformers in fp32; a verdict changes where the
+cosine crosses the threshold of semantic_similarity. OpenVINO, on one thread, is compared where it
+is installed.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -12,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.data import TextPairs, real_rows, real_sections, text_pairs
 from benchmarks.machine import native_bf16
 from benchmarks.measure import Cost, timed, typical
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.metrics.catalogue import configure
 from tasks.models.embedding.batches import unit
 from tasks.models.embedding.encoders import Embedding, open_encoder
@@ -35,7 +43,7 @@ def run() -> Result:
     compared = compare(sample)
     distinct = len(set(chain(*sample)))
     table = Table(f"{distinct:,} distinct texts, {len(sample.responses):,} pairs", tuple(map(_row, compared)))
-    return Result("embedding", _about(name), (table,), tuple(_floors(compared)))
+    return Result([table], [*_floors(compared)], {"name": name})
 
 
 class Encoding(NamedTuple):
@@ -105,17 +113,6 @@ def _changes(cosines: Floats, plain: Floats) -> tuple[float, float, int]:
     metric = configure("semantic", "semantic_similarity", {})
     verdicts = metric.result(cosines) != metric.result(plain)
     return float(changes.max()), float(np.percentile(changes, 99)), int(verdicts.sum())
-
-
-def _about(name: str) -> tuple[str, ...]:
-    return paragraphs(f"""
-        Data: responses and references of {name}, drawn at random. Plain: `SentenceTransformer(folder).encode(texts)`,
-        the same weights, all its defaults. Each encoder has seen 32 texts before; in turns, medians of {ROUNDS} rounds.
-
-        Changes are those of a pair's cosine against plain sentence-transformers in fp32; a verdict changes where the
-        cosine crosses the threshold of semantic_similarity. OpenVINO, on one thread, is compared where it
-        is installed.
-    """)
 
 
 def _row(comparison: Encoding) -> dict[str, Any]:

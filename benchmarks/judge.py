@@ -1,4 +1,14 @@
-"""The judge: against a server on loopback that takes its time, and the offline one on real rows."""
+"""The judge: against a server on loopback that takes its time, and the offline one on real rows.
+
+A server on loopback that answers each call after {LATENCY:g} s, {CONCURRENCY} calls at a time: the ideal is
+rows x latency / concurrency. From the first row to the last table: requests, replies, every verdict on the
+disk before it counts, tables.
+
+The offline judge: the stage's function, tables in and out in memory, in {CORES} parts, a process each; from the
+first start to the last end, without the start of processes, reading, validation and writing. In turns with
+SQuAD's F1 in Python, pair by pair on one core, of each response and its first reference; medians of {ROUNDS}
+rounds, processor time.
+"""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +28,7 @@ import pyarrow as pa
 from benchmarks.data import generated_rows, normalized, real_rows
 from benchmarks.measure import MICROSECONDS, in_forks, timed
 from benchmarks.reference import stack
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.judge import Params, judge, judge_offline
 from tasks.judging.settings import Judge
 from tasks.ledger.verdicts import Verdicts
@@ -62,7 +72,7 @@ def run(shipped: Mapping[str, Any], how: Mapping[str, Any]) -> Result:
         Floor("judge, rows/s of what the server's latency allows", "at least", SHARE, "", ideal / seconds),
         *chain.from_iterable(_floors(*both) for both in zip(("", ", generated"), speeds.values(), strict=True)),
     )
-    return Result("judge", _about(), shown, floors)
+    return Result(shown, floors)
 
 
 RATE = "rows/s, two cores"
@@ -142,16 +152,3 @@ def _rows(count: int) -> pa.Table:
         "phrases": pa.nulls(count, pa.list_(pa.string())),
     }
     return normalized(pa.table(columns))
-
-
-def _about() -> tuple[str, ...]:
-    return paragraphs(f"""
-        A server on loopback that answers each call after {LATENCY:g} s, {CONCURRENCY} calls at a time: the ideal is
-        rows x latency / concurrency. From the first row to the last table: requests, replies, every verdict on the
-        disk before it counts, tables.
-
-        The offline judge: the stage's function, tables in and out in memory, in {CORES} parts, a process each; from the
-        first start to the last end, without the start of processes, reading, validation and writing. In turns with
-        SQuAD's F1 in Python, pair by pair on one core, of each response and its first reference; medians of {ROUNDS}
-        rounds, processor time.
-    """)

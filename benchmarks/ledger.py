@@ -1,4 +1,10 @@
-"""The ledger of verdicts in a run with nothing new: opened, evidence taken in, every verdict used, evidence written."""
+"""The ledger of verdicts in a run with nothing new: opened, evidence taken in, every verdict used, evidence written.
+
+Made-up verdicts of 500 bytes, all of them in the store and in the evidence of the checked-out version. The
+process opens the store, takes the evidence in, asks which verdicts are missing, marks all as used and writes
+the evidence of the next version. Hashing the rows' requests is part of it; building the table is not.
+Filling adds 50,000 at once; each call waits for the disk.
+"""
 
 import sys
 import time
@@ -10,7 +16,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.data import ROOT
 from benchmarks.measure import MICROSECONDS, Cost
 from benchmarks.measure import run as run_command
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline.hashing import sha256
@@ -42,7 +48,7 @@ def run(verdicts: int) -> Result:
         "GB of evidence": size / GB,
         "evidence has the same bytes": same,
     }
-    return Result("ledger", _about(), (Table("A run with nothing new", (row,)),), tuple(_floors(verdicts, cost)))
+    return Result([Table("A run with nothing new", [row])], [*_floors(verdicts, cost)])
 
 
 def _floors(verdicts: int, cost: Cost) -> Iterator[Floor]:
@@ -109,15 +115,6 @@ def _entry(number: int) -> Entry:
         latency=0.812,
         attempts=1,
     )
-
-
-def _about() -> tuple[str, ...]:
-    return paragraphs("""
-        Made-up verdicts of 500 bytes, all of them in the store and in the evidence of the checked-out version. The
-        process opens the store, takes the evidence in, asks which verdicts are missing, marks all as used and writes
-        the evidence of the next version. Hashing the rows' requests is part of it; building the table is not.
-        Filling adds 50,000 at once; each call waits for the disk.
-    """)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,27 @@
-"""The nine lexical metrics against the reference stack: each alone and all together, pair by pair, on one core."""
+"""The nine lexical metrics against the reference stack: each alone and all together, pair by pair, on one core.
+
+Data: {name}, {rows:,} rows (a response each), {pairs:,} pairs of a non-blank response
+and one of its references; {responses:,} distinct responses, {references:,} distinct references.
+
+Both sides in one process on one core, in turns, medians of {ROUNDS} rounds: ours on all pairs, the stack on
+all too, or on {drawn:,} drawn at random where it calls NLTK. Tokenisation is
+timed on both sides; the stack's BLEU, GLEU and METEOR share their tokens.
+
+Both sides start from the same Arrow columns, as they come from a Parquet file; the stack makes Python strings
+of them first, as it must. `ratio from lists`: both start from Python strings, and ours makes columns of them.
+
+Generated: {GENERATED:,} rows made from the real ones, mostly distinct (see section `stage`); the stack scores
+{SAMPLE:,} of their pairs.
+
+Cold vocabulary: each turn is a fork of a process that has imported, compiled and loaded everything and scored
+made-up words only: no token, stem or synonym of the data is cached. The stack's WordNet reader,
+{reader}, has seen {SAMPLE:,} other pairs before, as in a long run.
+
+Same definitions: the scores of both sides agree within {TOLERANCE:g} on every pair compared, or the run stops.
+There each pair is a row. Our defaults define other scores (13a+cjk tokens, effective order, NFKC in accuracy
+…): there ours has the rows of data/normalize, a response with all its references, as the stage has, the stack
+has the cheapest tokens and rules, and no score is compared.
+"""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +35,7 @@ import pyarrow as pa
 from benchmarks.data import TextPairs, generated_rows, normalized, real_rows, text_pairs
 from benchmarks.measure import Cost, in_forks, stay_on_one_core, timed, typical
 from benchmarks.reference import TOKENISED, Stack, stack, wordnet_reader
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
@@ -106,7 +129,12 @@ def run(shipped: Mapping[str, Mapping[str, Any]]) -> Result:
     with wordnet_reader(pairs.sample(SAMPLE, start=SAMPLE)) as (reader_name, reader):
         data, more = Data.of(rows), Data.of(generated_rows(rows, GENERATED))
         compared = [(setting, compare(setting, data, more, reader)) for setting in settings(shipped)]
-    return Result("lexical", _about(name, rows, pairs, reader_name), tuple(_tables(compared)), tuple(_floors(compared)))
+    responses, references = (len(set(texts)) for texts in pairs)
+    facts = {
+        "name": name, "rows": rows.num_rows, "pairs": len(pairs.responses), "responses": responses,
+        "references": references, "drawn": min(SAMPLE, len(pairs.responses)), "reader": reader_name,
+    }  # fmt: skip
+    return Result([*_tables(compared)], [*_floors(compared)], facts)
 
 
 class Data(NamedTuple):
@@ -204,33 +232,6 @@ def _made_up() -> TextPairs:
 
 WARM_UP = _made_up()
 """Made-up words: what is imported, compiled or loaded once is there then, and no real word has been seen."""
-
-
-def _about(name: str, rows: pa.Table, pairs: TextPairs, reader: str) -> tuple[str, ...]:
-    responses, references = (len(set(texts)) for texts in pairs)
-    return paragraphs(f"""
-        Data: {name}, {rows.num_rows:,} rows (a response each), {len(pairs.responses):,} pairs of a non-blank response
-        and one of its references; {responses:,} distinct responses, {references:,} distinct references.
-
-        Both sides in one process on one core, in turns, medians of {ROUNDS} rounds: ours on all pairs, the stack on
-        all too, or on {min(SAMPLE, len(pairs.responses)):,} drawn at random where it calls NLTK. Tokenisation is
-        timed on both sides; the stack's BLEU, GLEU and METEOR share their tokens.
-
-        Both sides start from the same Arrow columns, as they come from a Parquet file; the stack makes Python strings
-        of them first, as it must. `ratio from lists`: both start from Python strings, and ours makes columns of them.
-
-        Generated: {GENERATED:,} rows made from the real ones, mostly distinct (see section `stage`); the stack scores
-        {SAMPLE:,} of their pairs.
-
-        Cold vocabulary: each turn is a fork of a process that has imported, compiled and loaded everything and scored
-        made-up words only: no token, stem or synonym of the data is cached. The stack's WordNet reader,
-        {reader}, has seen {SAMPLE:,} other pairs before, as in a long run.
-
-        Same definitions: the scores of both sides agree within {TOLERANCE:g} on every pair compared, or the run stops.
-        There each pair is a row. Our defaults define other scores (13a+cjk tokens, effective order, NFKC in accuracy
-        …): there ours has the rows of data/normalize, a response with all its references, as the stage has, the stack
-        has the cheapest tokens and rules, and no score is compared.
-    """)
 
 
 def _tables(compared: Sequence[tuple[Setting, Sequence[Comparison]]]) -> Iterator[Table]:

@@ -1,4 +1,12 @@
-"""The load stage: processor time a record for each shape of data, and a million JSON lines by the command."""
+"""The load stage: processor time a record for each shape of data, and a million JSON lines by the command.
+
+Generated records: an id, a real question, its references, one answer. The command in a copy of the project,
+with everything that it starts: files are read, every record is mapped, parts are checked with Great
+Expectations, written and published. The fastest of {ROUNDS} runs.
+
+A shape: from the bytes to Parquet on disk on one core, the least processor time of {ROUNDS} runs. Of a joined
+file its records count as those of the questions do: half of the records are in each.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +22,7 @@ from pyarrow import csv
 from benchmarks.data import CANDIDATES, PARAMS, generate, plain, real_rows
 from benchmarks.measure import MICROSECONDS, Cost, in_forks, stay_on_one_core, timed
 from benchmarks.project import Project, copy
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.dataset.settings import Params
 from tasks.load import load, source
 from tasks.pipeline import params
@@ -46,7 +54,7 @@ def run(rows: int = ROWS) -> Result:
         ),
     )
     floors = [Floor(f"load, {name}", "at most", MOST, "µs of CPU a record", cost) for name, cost in costs.items()]
-    return Result("load", _about(), tables, tuple(floors))
+    return Result(tables, floors)
 
 
 def write_records(folder: Path, rows: int) -> Path:
@@ -237,14 +245,3 @@ def _stage_row(suffix: str, cost: Cost, rows: int) -> dict[str, Any]:
         "CPU µs a record": cost.cpu / rows * MICROSECONDS,
         "GB": cost.peak / GB,
     }
-
-
-def _about() -> tuple[str, ...]:
-    return paragraphs(f"""
-        Generated records: an id, a real question, its references, one answer. The command in a copy of the project,
-        with everything that it starts: files are read, every record is mapped, parts are checked with Great
-        Expectations, written and published. The fastest of {ROUNDS} runs.
-
-        A shape: from the bytes to Parquet on disk on one core, the least processor time of {ROUNDS} runs. Of a joined
-        file its records count as those of the questions do: half of the records are in each.
-    """)

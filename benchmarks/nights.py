@@ -1,4 +1,11 @@
-"""Ninety nights of many teams: how many are alarmed falsely, how soon a drop is told, by the code that decides it."""
+"""Ninety nights of many teams: how many are alarmed falsely, how soon a drop is told, by the code that decides it.
+
+{TEAMS} teams with {candidates} candidates and {metrics} metrics, correlated by {ALIKE}, and {ROWS}
+rows a night, {NIGHTS} nights. Same rows: every night's answers are as good as the baseline's, row by row.
+Fresh rows: the floor is {FLOOR}, where every metric stays, or one metric of one candidate falls to 0.80.
+
+Levels, bets and verdicts come from tasks/monitoring and tasks/comparison; only git and files are left out.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,7 +17,7 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from benchmarks.coverage.cells import generator
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.comparison import candidate_pairs
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
@@ -66,12 +73,13 @@ class Told(NamedTuple):
 def run() -> Result:
     """The section `nights`."""
     quiet, drops = [*unchanged(TEAMS, NIGHTS)], [*dropped(TEAMS)]
-    targets = tuple(
+    targets = [
         Floor(each.what, "at most" if each.sense == "at most" else "at least", each.target, "of teams", each.share)
         for each in [*quiet, *drops]
         if each.target is not None
-    )
-    return Result("nights", _about(), (_table("Nothing changed", quiet), _table("A drop of 5 points", drops)), targets)
+    ]
+    facts = {"candidates": len(CANDIDATES), "metrics": len(METRICS)}
+    return Result([_table("Nothing changed", quiet), _table("A drop of 5 points", drops)], targets, facts)
 
 
 def unchanged(teams: int, nights: int) -> Iterator[Told]:
@@ -171,15 +179,3 @@ def _appended(past: pa.Table, more: Sequence[store.Row]) -> pa.Table:
 
 def _table(title: str, told: Sequence[Told]) -> Table:
     return Table(title, tuple({"teams": each.what, "told": each.hits, "of": each.teams} for each in told))
-
-
-def _about() -> tuple[str, ...]:
-    return paragraphs(
-        f"""
-        {TEAMS} teams with {len(CANDIDATES)} candidates and {len(METRICS)} metrics, correlated by {ALIKE}, and {ROWS}
-        rows a night, {NIGHTS} nights. Same rows: every night's answers are as good as the baseline's, row by row.
-        Fresh rows: the floor is {FLOOR}, where every metric stays, or one metric of one candidate falls to 0.80.
-
-        Levels, bets and verdicts come from tasks/monitoring and tasks/comparison; only git and files are left out.
-        """
-    )

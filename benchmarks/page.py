@@ -1,4 +1,12 @@
-"""The report of 20,000 answers, and that of the real ones, in Chromium: size, first paint, time of a response."""
+"""The report of 20,000 answers, and that of the real ones, in Chromium: size, first paint, time of a response.
+
+The real answers, and a file of 20,000 made from them, as of section stage, through every stage by params.yaml as
+shipped. A report is opened from disk, five times, each time in a new browser; medians. The floors are of the
+20,000.
+
+A response is the time from an event on a control of "All answers" until the frame after it is painted. Each
+control is used five times, and the list is as it was at first before each.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks import browser
 from benchmarks.data import generated_sections, real_rows, real_sections, write_generated
 from benchmarks.project import copy
-from benchmarks.report import Floor, Result, Table, Value, paragraphs
+from benchmarks.report import Floor, Result, Table, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,14 +28,6 @@ GENERATED = "answers.parquet"
 REPEATS = 5
 MEGABYTES, FIRST_PAINT, RESPONSE = 6.0, 300.0, 50.0
 MB = 10**6
-ABOUT = """
-    The real answers, and a file of 20,000 made from them, as of section stage, through every stage by params.yaml as
-    shipped. A report is opened from disk, five times, each time in a new browser; medians. The floors are of the
-    20,000.
-
-    A response is the time from an event on a control of "All answers" until the frame after it is painted. Each
-    control is used five times, and the list is as it was at first before each.
-"""
 RESPONSES = (
     ("search a frequent word", "search", "the"),
     ("search a phrase", "search", "united states"),
@@ -102,8 +102,6 @@ def run() -> Result:
     ]
     slowest = max(map(median, generated.responses.values()))
     return Result(
-        "page",
-        paragraphs(ABOUT),
         (Table("reports, opened", tuple(opened)), Table("responses", tuple(responses))),
         (
             Floor("report of 20,000 answers", "at most", MEGABYTES, "MB", generated.megabytes),

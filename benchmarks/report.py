@@ -1,10 +1,15 @@
-"""Results as tables and floors: printed as they come, and kept in reports/benchmarks.json."""
+"""Results as tables and floors: printed as they come, and kept in reports/benchmarks.json.
+
+A section is a module. How it is measured stands in the paragraphs of its docstring, which the report quotes; names in
+braces are constants of the module, or facts of the run.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import floor, isfinite, log10
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from rich.console import Console
@@ -21,7 +26,7 @@ class Table:
     """Rows with the same columns; a column's name holds its unit."""
 
     title: str
-    rows: tuple[Mapping[str, Value], ...]
+    rows: Sequence[Mapping[str, Value]]
 
 
 @dataclass(frozen=True)
@@ -42,26 +47,17 @@ class Floor:
 
 @dataclass(frozen=True)
 class Result:
-    """One section of the benchmark.
+    """What a section measured. facts: what the docstring of its module names in braces."""
 
-    about: how it was measured, a paragraph each.
-    """
-
-    section: str
-    about: tuple[str, ...]
-    tables: tuple[Table, ...]
-    floors: tuple[Floor, ...]
+    tables: Sequence[Table]
+    floors: Sequence[Floor]
+    facts: Mapping[str, Value] = field(default_factory=dict)
 
 
-def paragraphs(text: str) -> tuple[str, ...]:
-    """The paragraphs of an indented text, a line each."""
-    return tuple(" ".join(each.split()) for each in text.split("\n\n"))
-
-
-def show(result: Result, console: Console) -> None:
+def show(section: ModuleType, result: Result, console: Console) -> None:
     """Print a section."""
-    console.rule(f"[bold]{result.section}")
-    for line in result.about:
+    console.rule(f"[bold]{name_of(section)}")
+    for line in _about(section, result):
         console.print(f"· {line}", style="dim", highlight=False)
     for table in result.tables:
         console.print(_grid(table.title, table.rows))
@@ -78,22 +74,31 @@ def show(result: Result, console: Console) -> None:
         console.print(_grid("Floors", floors))
 
 
-def keep(result: Result, seconds: float, machine: Mapping[str, Any], path: Path) -> None:
+def name_of(section: ModuleType) -> str:
+    """The name of a section."""
+    return section.__name__.rpartition(".")[2]
+
+
+def keep(section: ModuleType, result: Result, seconds: float, machine: Mapping[str, Any], path: Path) -> None:
     """Write a section into the report; those of an earlier run stay if this machine measured them too."""
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     same = before.get("schema") == SCHEMA and before.get("machine") == _rounded(machine)
-    sections = {**(before["sections"] if same else {}), result.section: {"seconds": seconds, **_as_json(result)}}
+    measured = {
+        "seconds": seconds,
+        "about": _about(section, result),
+        "tables": [asdict(table) for table in result.tables],
+        "floors": [{**asdict(each), "met": each.met} for each in result.floors],
+    }
+    sections = {**(before["sections"] if same else {}), name_of(section): measured}
     content = {"schema": SCHEMA, "machine": machine, "sections": sections}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(_rounded(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _as_json(result: Result) -> dict[str, Any]:
-    return {
-        "about": list(result.about),
-        "tables": [asdict(table) for table in result.tables],
-        "floors": [{**asdict(each), "met": each.met} for each in result.floors],
-    }
+def _about(section: ModuleType, result: Result) -> list[str]:
+    """How it was measured, a paragraph each."""
+    paragraphs = (section.__doc__ or "").format_map({**vars(section), **result.facts}).split("\n\n")[1:]
+    return [" ".join(each.split()) for each in paragraphs]
 
 
 def _grid(title: str, rows: Sequence[Mapping[str, Value]]) -> Grid:

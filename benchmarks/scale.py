@@ -1,4 +1,13 @@
-"""Every stage from load to report, without embedding, on a number of rows and on ten times as many."""
+"""Every stage from load to report, without embedding, on a number of rows and on ten times as many.
+
+`python -m tasks STAGE` for every stage from load to aggregate, one after the other, start-up, gates and writing
+included, in a copy of the project; the section `semantic` is empty, so that no text is embedded, and the judge
+is the offline one. Parquet records of {candidates} generated answers, as in section `stage`, each with a
+label. `--rows 10000000` measures ten million rows beside one million.
+
+Memory: the sum of resident memory over the process tree, sampled every {sampled_every:g} s; pages that
+processes share count for each.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +20,7 @@ import pyarrow.parquet as pq
 from benchmarks.data import CANDIDATES, SEED, generate, generated_sections, real_rows
 from benchmarks.measure import MICROSECONDS, SAMPLED_EVERY, Cost
 from benchmarks.project import copy
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 
 STAGES = ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate")
 ANSWERS = "data/answers.parquet"
@@ -61,8 +70,8 @@ class Run(NamedTuple):
 def run(rows: int = MILLION) -> Result:
     """The section `scale`; rows: of the larger run."""
     fewer, more = _runs((rows // 10, rows))
-    tables = tuple(Table(f"{each.rows:,} rows", tuple(_rows(each))) for each in (fewer, more))
-    return Result("scale", _about(), tables, tuple(_floors(fewer, more)))
+    tables = [Table(f"{each.rows:,} rows", [*_rows(each)]) for each in (fewer, more)]
+    return Result(tables, [*_floors(fewer, more)], {"candidates": len(CANDIDATES), "sampled_every": SAMPLED_EVERY})
 
 
 def _runs(sizes: Sequence[int]) -> Iterator[Run]:
@@ -124,15 +133,3 @@ def _floors(fewer: Run, more: Run) -> Iterator[Floor]:
         time = more.wall / more.rows / (fewer.wall / fewer.rows)
         yield Floor("time of a row, ten times the rows", "at most", GROWTH, "x", time)
         yield Floor("largest worker, ten times the rows", "at most", GROWTH, "x", more.worker / fewer.worker)
-
-
-def _about() -> tuple[str, ...]:
-    return paragraphs(f"""
-        `python -m tasks STAGE` for every stage from load to aggregate, one after the other, start-up, gates and writing
-        included, in a copy of the project; the section `semantic` is empty, so that no text is embedded, and the judge
-        is the offline one. Parquet records of {len(CANDIDATES)} generated answers, as in section `stage`, each with a
-        label. `--rows 10000000` measures ten million rows beside one million.
-
-        Memory: the sum of resident memory over the process tree, sampled every {SAMPLED_EVERY:g} s; pages that
-        processes share count for each.
-    """)

@@ -1,4 +1,21 @@
-"""The lexical stage: its function on two cores against the reference stack, and `dvc repro` on up to a million rows."""
+"""The lexical stage: its function on two cores against the reference stack, and `dvc repro` on up to a million rows.
+
+Two cores: the stage's function, tables in and out in memory, on the real rows and on {GENERATED:,} generated
+ones, in {CORES} parts, a process each; from the first start to the last end, without the start of processes.
+Vocabulary cold, the stack as in section `lexical`, on one core, in turns, medians of {ROUNDS} rounds. The
+normalize stage has run before.
+
+By DVC: all of `dvc repro --force --single-item lexical` (Parquet read and written, every gate, DVC's own work),
+in a copy of the project with a cache of its own; load and normalize run before, untimed, and one run warms up.
+Medians of {REPEATS} runs, {largest:,} rows once. A table of one part (load.part_rows) is scored in the stage's
+own process, more parts in one a core: the first step has the start of these in it.
+
+Generated rows: real questions and references, {candidates} candidates a question; each answer the
+beginning of the candidate's real one and the end of another, digits permuted, {misspelt:.0%} of words misspelt.
+
+Memory: the sum of resident memory over the process tree, sampled every {sampled_every:g} s; pages that
+processes share count for each.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -26,7 +43,7 @@ from benchmarks.lexical import GENERATED, SAMPLE, WARM_UP, Setting, our_scores, 
 from benchmarks.measure import MICROSECONDS, SAMPLED_EVERY, Cost, in_forks, stay_on_one_core, timed, typical
 from benchmarks.project import Project, copy
 from benchmarks.reference import Stack, stack, wordnet_reader
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.lexical import Params, lexical
 from tasks.metrics.pairs import Pairs
 from tasks.pipeline.tables import Parts
@@ -52,7 +69,8 @@ def run(shipped: Mapping[str, Mapping[str, Any]], largest: int) -> Result:
         Table("The stage's function in two processes on two cores", tuple(map(_speed_row, speeds))),
         Table("dvc repro --single-item lexical", tuple(map(_run_row, runs, [None, *marginal]))),
     )
-    return Result("stage", _about(largest), tables, tuple(_floors(speeds, runs, marginal)))
+    facts = {"largest": largest, "candidates": len(CANDIDATES), "misspelt": MISSPELT, "sampled_every": SAMPLED_EVERY}
+    return Result(tables, [*_floors(speeds, runs, marginal)], facts)
 
 
 class Speed(NamedTuple):
@@ -155,26 +173,6 @@ def _marginal(fewer: Run, more: Run) -> Cost:
     """Of each further row."""
     rows = more.rows - fewer.rows
     return Cost((more.cost.wall - fewer.cost.wall) / rows, (more.cost.cpu - fewer.cost.cpu) / rows)
-
-
-def _about(largest: int) -> tuple[str, ...]:
-    return paragraphs(f"""
-        Two cores: the stage's function, tables in and out in memory, on the real rows and on {GENERATED:,} generated
-        ones, in {CORES} parts, a process each; from the first start to the last end, without the start of processes.
-        Vocabulary cold, the stack as in section `lexical`, on one core, in turns, medians of {ROUNDS} rounds. The
-        normalize stage has run before.
-
-        By DVC: all of `dvc repro --force --single-item lexical` (Parquet read and written, every gate, DVC's own work),
-        in a copy of the project with a cache of its own; load and normalize run before, untimed, and one run warms up.
-        Medians of {REPEATS} runs, {largest:,} rows once. A table of one part (load.part_rows) is scored in the stage's
-        own process, more parts in one a core: the first step has the start of these in it.
-
-        Generated rows: real questions and references, {len(CANDIDATES)} candidates a question; each answer the
-        beginning of the candidate's real one and the end of another, digits permuted, {MISSPELT:.0%} of words misspelt.
-
-        Memory: the sum of resident memory over the process tree, sampled every {SAMPLED_EVERY:g} s; pages that
-        processes share count for each.
-    """)
 
 
 def _speed_row(speed: Speed) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""What it costs that stages check what they read: with `run.verify` and without, in turns."""
+"""What it costs that stages check what they read: with `run.verify` and without, in turns.
+
+`dvc repro --force --single-item STAGE` in a copy of the project, {PAIRS} pairs after one that does not count:
+with `run.verify: true`, which compares the hashes of what a stage reads with dvc.lock, and with `false`.
+"""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -6,7 +10,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.data import ROOT, generated_sections, real_rows, write_generated
 from benchmarks.project import Project, copy
-from benchmarks.report import Floor, Result, Table, paragraphs
+from benchmarks.report import Floor, Result, Table
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import stages
 
@@ -36,7 +40,7 @@ def run(rows: int) -> Result:
     runs = {"bundled example, all stages": example, f"lexical, {rows:,} rows": lexical}
     table = Table("With run.verify and without, median of the pairs", tuple(_row(*each) for each in runs.items()))
     floors = tuple(Floor(name, "at most", LIMIT, "x", _ratio(pairs)) for name, pairs in runs.items())
-    return Result("verification", _about(), (table,), floors)
+    return Result([table], floors)
 
 
 def _pairs(project: Project, sections: dict[str, Any], names: Sequence[str]) -> list[Pair]:
@@ -61,10 +65,3 @@ def _ratio(pairs: Sequence[Pair]) -> float:
 def _row(name: str, pairs: Sequence[Pair]) -> dict[str, Any]:
     verified, trusted = (median(column) for column in zip(*pairs, strict=True))
     return {"work": name, "s, verified": verified, "s, not verified": trusted, "ratio": _ratio(pairs)}
-
-
-def _about() -> tuple[str, ...]:
-    return paragraphs(f"""
-        `dvc repro --force --single-item STAGE` in a copy of the project, {PAIRS} pairs after one that does not count:
-        with `run.verify: true`, which compares the hashes of what a stage reads with dvc.lock, and with `false`.
-    """)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from benchmarks.command import parsed, progress
 from benchmarks.coverage import record, workers
 from benchmarks.coverage.cells import DRAWS
 from benchmarks.data import ROOT
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, print, and keep the report; returns the exit status, 1 when a target is missed."""
     options = _options(arguments)
     start = time.perf_counter()
-    sections = [name for name in workers.SECTIONS if name in options.section]
+    sections = [name for name in options.chosen if name != SCALE]
     found = workers.in_order(_watched(sections, options.draws, options.processes))
     lines = record.lines(cell for cells in found.values() for cell in cells)
     console = Console(width=None if sys.stdout.isatty() else 200)
@@ -32,38 +32,32 @@ def main(arguments: Sequence[str]) -> int:
         record.rewrite(PAGE, content)
         console.print(f"{REPORT.relative_to(ROOT)} is written")
     met = [line.reached for line in lines]
-    if SCALE in options.section:
+    if SCALE in options.chosen:
         met.append(_scale(console))
     console.print(f"{time.perf_counter() - start:.0f} s")
     return 0 if all(met) else 1
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
-    known = (*workers.SECTIONS, SCALE)
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.coverage", description="Whether the statistics keep what they promise."
     )
-    parser.add_argument("section", nargs="*", help=f"all by default: {', '.join(known)}")
     parser.add_argument("--draws", type=int, default=DRAWS, help=f"of a simulated cell; only {DRAWS} are kept")
     parser.add_argument("--processes", type=int, default=2, help="that share the work; the numbers stay the same")
-    options = parser.parse_args(arguments)
-    if unknown := [name for name in options.section if name not in known]:
-        parser.error(f"unknown section {', '.join(unknown)}; allowed: {', '.join(known)}")
+    options = parsed(parser, "section", (*workers.SECTIONS, SCALE), arguments)
     if options.draws < 1 or options.processes < 1:
         parser.error("--draws and --processes: expected 1 or more")
-    options.section = options.section or list(known)
     return options
 
 
 def _watched(sections: Sequence[str], draws: int, processes: int) -> list[workers.Measured]:
     """Every study's cells; how many are done is shown on stderr."""
     studies, done = workers.listed(sections), []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("studies", total=len(studies))
+    with progress() as bars:
+        task = bars.add_task("studies", total=len(studies))
         for each in workers.measure(studies, draws, processes):
             done.append(each)
-            progress.advance(task)
+            bars.advance(task)
     return done
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from benchmarks import machine, torture
+from benchmarks.command import parsed, progress
 from benchmarks.data import ROOT
 from benchmarks.torture import (
     damaged_files,
@@ -39,20 +39,16 @@ def main(arguments: Sequence[str]) -> int:
     """Run the campaigns; returns the exit status, 1 when a promise was broken."""
     known, console = CAMPAIGNS, Console(width=None if sys.stdout.isatty() else 200)
     parser = argparse.ArgumentParser(prog="python -m benchmarks.torture", description=torture.__doc__)
-    parser.add_argument("campaign", nargs="*", help=f"all by default: {', '.join(known)}")
     parser.add_argument("--seed", type=int, default=SEED, help="of the trials")
     parser.add_argument("--trials", type=int, help="of each campaign; only runs with each one's own number are kept")
-    options = parser.parse_args(arguments)
-    if unknown := [name for name in options.campaign if name not in known]:
-        parser.error(f"unknown campaign {', '.join(unknown)}; allowed: {', '.join(known)}")
+    options = parsed(parser, "campaign", known, arguments)
     found: dict[str, Counts] = {}
     is_kept = options.trials is None and options.seed == SEED
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        for name in options.campaign or known:
+    with progress() as bars:
+        for name in options.chosen:
             trials = options.trials or known[name].trials
-            task = progress.add_task(name, total=trials)
-            found[name] = counted(known[name], options.seed, trials, partial(progress.advance, task))
+            task = bars.add_task(name, total=trials)
+            found[name] = counted(known[name], options.seed, trials, partial(bars.advance, task))
             for failure in found[name].failures[:SHOWN]:
                 console.print(f"{name}: {failure}", style="red", markup=False, highlight=False)
             if is_kept:

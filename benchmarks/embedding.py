@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,28 +42,12 @@ def run() -> Result:
     sample = text_pairs(rows).sample(PAIRS)
     compared = compare(sample)
     distinct = len(set(chain(*sample)))
-    table = Table(f"{distinct:,} distinct texts, {len(sample.responses):,} pairs", tuple(map(_row, compared)))
+    table = Table(f"{distinct:,} distinct texts, {len(sample.responses):,} pairs", compared)
     return Result([table], [*_floors(compared)], {"name": name})
 
 
-class Encoding(NamedTuple):
-    """One encoder: distinct texts a second, times the rate of the plain one, and what changes against that one.
-
-    largest, p99: of the absolute changes of a pair's cosine. verdicts: pairs that cross the threshold of
-    semantic_similarity.
-    """
-
-    encoder: str
-    rate: float
-    ratio: float
-    cpu_ratio: float
-    largest: float
-    p99: float
-    verdicts: int
-
-
-def compare(sample: TextPairs) -> list[Encoding]:
-    """Our encoder at both precisions beside `SentenceTransformer(...).encode`, in turns."""
+def compare(sample: TextPairs) -> list[dict[str, Any]]:
+    """Our encoder at both precisions beside `SentenceTransformer(...).encode`, in turns; a row of the table each."""
     texts = list(dict.fromkeys(chain(*sample)))
     encoders = _encoders()
     for encode in encoders.values():
@@ -75,16 +59,16 @@ def compare(sample: TextPairs) -> list[Encoding]:
             vectors, timing = timed(partial(encode, texts))
             timings[name].append(timing)
             cosines[name] = _cosines(sample, dict(zip(texts, unit(vectors, name), strict=True)))
-    plain = typical(timings[PLAIN])
+    costs = {name: typical(several) for name, several in timings.items()}
     return [
-        Encoding(
-            name,
-            len(texts) / typical(timings[name]).wall,
-            plain.wall / typical(timings[name]).wall,
-            plain.cpu / typical(timings[name]).cpu,
-            *_changes(cosines[name], cosines[PLAIN]),
-        )
-        for name in encoders
+        {
+            "encoder": name,
+            "texts/s": len(texts) / cost.wall,
+            "ratio": costs[PLAIN].wall / cost.wall,
+            "ratio of cpu": costs[PLAIN].cpu / cost.cpu,
+            **_changes(cosines[name], cosines[PLAIN]),
+        }
+        for name, cost in costs.items()
     ]
 
 
@@ -108,28 +92,21 @@ def _cosines(sample: TextPairs, vectors: Mapping[str, Floats]) -> Floats:
     return np.array([vectors[response] @ vectors[reference] for response, reference in zip(*sample, strict=True)])
 
 
-def _changes(cosines: Floats, plain: Floats) -> tuple[float, float, int]:
+def _changes(cosines: Floats, plain: Floats) -> dict[str, Any]:
+    """How far cosines of pairs are from the plain ones, and how many cross the threshold of semantic_similarity."""
     changes = np.abs(cosines - plain)
     metric = configure("semantic", "semantic_similarity", {})
-    verdicts = metric.result(cosines) != metric.result(plain)
-    return float(changes.max()), float(np.percentile(changes, 99)), int(verdicts.sum())
-
-
-def _row(comparison: Encoding) -> dict[str, Any]:
     return {
-        "encoder": comparison.encoder,
-        "texts/s": comparison.rate,
-        "ratio": comparison.ratio,
-        "ratio of cpu": comparison.cpu_ratio,
-        "largest change": comparison.largest,
-        "p99 of changes": comparison.p99,
-        "verdicts changed": comparison.verdicts,
+        "largest change": float(changes.max()),
+        "p99 of changes": float(np.percentile(changes, 99)),
+        "verdicts changed": int((metric.result(cosines) != metric.result(plain)).sum()),
     }
 
 
-def _floors(compared: Sequence[Encoding]) -> Iterator[Floor]:
-    for each in compared:
-        if each.encoder == "fp32" or (each.encoder == "bf16" and native_bf16()):
-            yield Floor(f"{each.encoder}, distinct texts/s", "at least", SPEED[each.encoder], "x", each.ratio)
-        if limit := CHANGE.get(each.encoder.partition(" ")[0]):
-            yield Floor(f"{each.encoder}, largest change of a cosine", "at most", limit, "", each.largest)
+def _floors(compared: Sequence[Mapping[str, Any]]) -> Iterator[Floor]:
+    for row in compared:
+        name, precision = row["encoder"], row["encoder"].partition(" ")[0]
+        if name == "fp32" or (name == "bf16" and native_bf16()):
+            yield Floor(f"{name}, distinct texts/s", "at least", SPEED[name], "x", row["ratio"])
+        if limit := CHANGE.get(precision):
+            yield Floor(f"{name}, largest change of a cosine", "at most", limit, "", row["largest change"])

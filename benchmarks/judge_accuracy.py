@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks.data import EVOUNA, ROOT
-from benchmarks.judge_bias import PAGE, judged_elsewhere, rewritten
+from benchmarks.judge_bias import PAGE, judged_held_out
 from benchmarks.nq301 import FOLDER, Listed, letters, listed, nq301
+from benchmarks.pages import grid, rewritten
 from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
 from tasks.models.offline import RIGHT, judge, model_hash
@@ -27,9 +27,6 @@ from tasks.models.offline.labelled import Labelled
 from tasks.models.offline.training import (
     calibration_error,
     contains,
-    cross_validated,
-    examples,
-    held_out,
     training_rows,
 )
 from tasks.statistics import Estimate, agreement
@@ -133,29 +130,25 @@ def adversarial_table() -> str:
     rows = [*adversarial()]
     kinds, labels = np.array([row.source for row in rows]), np.array([row.verdict for row in rows])
     verdicts, baseline = (scored.scores >= RIGHT for scored in (shipped(rows), substring(rows)))
-    columns = "pairs", "offline judge", "substring", "right answers accepted", "wrong answers refused"
     title = f"adversarial pairs, model {model_hash()[:MODEL_CHARACTERS]}"
-    lines = [f"| {' | '.join((title, *columns))} |", "|---|---|---|---|---|---|"]
+    heads = title, "pairs", "offline judge", "substring", "right answers accepted", "wrong answers refused"
     groups = {kind: kinds == kind for kind in dict.fromkeys(kinds.tolist())} | {"**all**": kinds != ""}
+    lines, equal = [], verdicts == labels
     for name, inside in groups.items():
-        equal = verdicts == labels
         shares = equal[inside], (baseline == labels)[inside], equal[inside & labels], equal[inside & ~labels]
-        cells = " | ".join(f"{share.mean():.3f}" for share in shares)
-        lines.append(f"| {name} | {inside.sum()} | {cells} |")
-    return "\n".join(lines)
+        lines.append((name, str(inside.sum()), *(f"{share.mean():.3f}" for share in shares)))
+    return grid(heads, lines)
 
 
 def accuracy_table(sets: Sequence[tuple[str, str, Figures]]) -> str:
     """Figures of (data set, judge), in Markdown."""
-    lines = [
-        "| answers | judge | n | accuracy (95 % interval) | balanced accuracy | AUC | calibration error |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    heads = "answers", "judge", "n", "accuracy (95 % interval)", "balanced accuracy", "AUC", "calibration error"
+    lines = []
     for name, judge_name, one in sets:
         interval = f"{one.accuracy.value:.3f} ({one.accuracy.low:.3f}–{one.accuracy.high:.3f})"
-        shares = " | ".join(map(_share, (one.balanced, one.auc, one.calibration)))
-        lines.append(f"| {name} | {judge_name} | {one.n:,} | {interval} | {shares} |")
-    return "\n".join(lines)
+        shares = map(_share, (one.balanced, one.auc, one.calibration))
+        lines.append((name, judge_name, f"{one.n:,}", interval, *shares))
+    return grid(heads, lines)
 
 
 def calibration_table(sets: Mapping[str, tuple[Floats, Sequence[Labelled]]]) -> str:
@@ -163,8 +156,8 @@ def calibration_table(sets: Mapping[str, tuple[Floats, Sequence[Labelled]]]) -> 
 
     sets: of each data set, probabilities, shape (n,), and n rows.
     """
-    columns = [f"{name}: n | mean | right" for name in sets]
-    lines = [f"| the judge's probability | {' | '.join(columns)} |", "|---" * (3 * len(sets) + 1) + "|"]
+    columns = [column for name in sets for column in (f"{name}: n", "mean", "right")]
+    lines = []
     for i, (low, high) in enumerate(pairwise((0.0, *BANDS, 1.0))):
         cells = [f"{low:.2f} to {high:.2f}"]
         for probabilities, rows in sets.values():
@@ -172,20 +165,19 @@ def calibration_table(sets: Mapping[str, tuple[Floats, Sequence[Labelled]]]) -> 
             labels = np.array([row.verdict for row in rows])[inside]
             shares = [_share(float(np.mean(one)) if len(one) else np.nan) for one in (probabilities[inside], labels)]
             cells += [f"{inside.sum():,}", *shares]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return grid(("the judge's probability", *columns), lines)
 
 
 def system_table(answers: Sequence[Labelled], judges: Sequence[Scored]) -> str:
     """Accuracy of each judge on the answers of each system, in Markdown."""
     systems, labels = (np.array([getattr(row, name) for row in answers]) for name in ("source", "verdict"))
-    names = " | ".join(scored.judge for scored in judges)
-    lines = [f"| accuracy by system of NQ301 | n | {names} |", "|---" * (len(judges) + 2) + "|"]
+    lines = []
     for system in np.unique(systems):
         inside = systems == system
-        shares = " | ".join(_share(_accuracy(scored.scores[inside], labels[inside])) for scored in judges)
-        lines.append(f"| {system.removeprefix('NQ_').removeprefix('NQ301_')} | {inside.sum()} | {shares} |")
-    return "\n".join(lines)
+        shares = (_share(_accuracy(scored.scores[inside], labels[inside])) for scored in judges)
+        lines.append((system.removeprefix("NQ_").removeprefix("NQ301_"), str(inside.sum()), *shares))
+    return grid(("accuracy by system of NQ301", "n", *(scored.judge for scored in judges)), lines)
 
 
 def _accuracy(scores: Floats, labels: Booleans) -> float:
@@ -203,8 +195,8 @@ def tables() -> str:
     nq = [row for row in trained if not row.written]
     entries = [*listed(FOLDER, answers)]
     once = [entry.answer for entry in entries]
-    known, unseen = _held_out(trained, [*once, *answers])
-    listed_scores, system_scores = np.split(unseen, [len(once)])
+    known, [unseen] = judged_held_out(trained, {"NQ301": [*once, *answers]})
+    listed_scores, system_scores = np.split(unseen.probabilities, [len(once)])
     beside, same = published(entries), places(entries, answers)
     judges = [_offline(system_scores), substring(answers), *(scored.at(same) for scored in beside)]
     sets = (
@@ -220,14 +212,6 @@ def tables() -> str:
 
 def _offline(probabilities: Floats) -> Scored:
     return Scored("offline judge", probabilities, graded=True)
-
-
-def _held_out(trained: Sequence[Labelled], others: Sequence[Labelled]) -> tuple[Floats, Floats]:
-    """Probabilities of the human labels among training rows and of others, by models that never saw their questions."""
-    with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
-        training = examples(trained)
-        known = cross_validated(training, held_out(training))[: sum(not row.written for row in trained)]
-        return known, judged_elsewhere("NQ301", others, trained, training).probabilities
 
 
 def _command() -> None:

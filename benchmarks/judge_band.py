@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from benchmarks.judge_bias import judged_elsewhere
+from benchmarks.judge_bias import judged_held_out
 from benchmarks.nq301 import nq301
 from tasks.judging.cascade import is_decided
 from tasks.metrics.base import Floats
 from tasks.models import offline
 from tasks.models.offline.labelled import Labelled
-from tasks.models.offline.training import cross_validated, examples, held_out, training_rows
+from tasks.models.offline.training import training_rows
 from tasks.statistics.threshold import risk_band
 
 BANDS = ((0.02, 0.98), (0.05, 0.95), (0.1, 0.9), (0.2, 0.8), (0.0, 0.95))
@@ -80,14 +80,11 @@ def main(arguments: Sequence[str]) -> None:
     chosen = parser.parse_args(arguments)
     trained = training_rows(chosen.nq)
     nq = [row for row in trained if not row.written]
-    with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
-        training = examples(trained)
-        print(HEAD)
-        sets = {"EVOUNA-NQ": (nq, cross_validated(training, held_out(training))[: len(nq)])}
-        if chosen.nq301:
-            rows = [*nq301(chosen.nq301)]
-            sets["NQ301"] = rows, judged_elsewhere("NQ301", rows, trained, training).probabilities
-        print(*(line for name, judged in sets.items() for line in lines(name, *judged)), sep="\n", flush=True)
+    others = {"NQ301": [*nq301(chosen.nq301)]} if chosen.nq301 else {}
+    known, elsewhere = judged_held_out(trained, others)
+    sets = {"EVOUNA-NQ": (nq, known)} | {one.name: (others[one.name], one.probabilities) for one in elsewhere}
+    with threadpool_limits(limits=1):
+        print(HEAD, *(line for name, judged in sets.items() for line in lines(name, *judged)), sep="\n", flush=True)
         print(LEARNT, *(line for name, judged in sets.items() for line in learnt(name, *judged)), sep="\n")
 
 

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks.data import ROOT
 from benchmarks.nq301 import letters, nq301
+from benchmarks.pages import grid, rewritten
 from tasks.models.offline import RIGHT, model_hash
 from tasks.models.offline.labelled import Labelled, human_labelled
 from tasks.models.offline.measured import FILE, question_hash
@@ -37,7 +38,7 @@ from tasks.pipeline.files import to_json
 from tasks.statistics import bias_model, cross_fitted, ppi_mean, transported
 
 PAGE = ROOT / "docs/explanation/judge.md"
-KIND = "English answers to short questions"
+MARK, KIND = "bias", "English answers to short questions"
 LABELS, DRAWS, SEED = 100, 200, 1
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -83,6 +84,16 @@ def judged_across(name: str, rows: Sequence[Labelled], training: Examples) -> Ju
         own = ~others[: len(rows)]
         scores[own] = calibrated(unseen[: len(rows)][own], calibration(unseen[others], training.take(others)))
     return _judged(name, rows, scores)
+
+
+def judged_held_out(
+    trained: Sequence[Labelled], others: Mapping[str, Sequence[Labelled]]
+) -> tuple[Floats, list[Judged]]:
+    """Probabilities of the human labels among training rows and of others, by models that never saw their questions."""
+    with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
+        training = examples(trained)
+        known = cross_validated(training, held_out(training))[: sum(not row.written for row in trained)]
+        return known, [judged_elsewhere(name, rows, trained, training) for name, rows in others.items()]
 
 
 def facts(sets: Sequence[Judged], cross: Mapping[str, Any], questions: Sequence[str]) -> dict[str, Any]:
@@ -199,39 +210,31 @@ def _judged(name: str, rows: Sequence[Labelled], probabilities: Floats) -> Judge
 def table(systems: Sequence[Mapping[str, Any]], orders: Mapping[str, Mapping[str, float]], powered: Coverage) -> str:
     """The measured figures, in Markdown."""
     by_set = {name: [one for one in systems if one["set"] == name] for name in dict.fromkeys(s["set"] for s in systems)}
-    lines = ["| data set | systems | judge less human labels, points | agreement |", "|---|---|---|---|"]
+    spread = []
     for name, ones in by_set.items():
         points, agreed = [100 * one["bias"] for one in ones], [one["accuracy"] for one in ones]
-        lines.append(
-            f"| {name} | {len(ones)} | {_signed(min(points))} to {_signed(max(points))} "
-            f"| {min(agreed):.3f} to {max(agreed):.3f} |"
-        )
-    lines += ["", "| left out | human rate inside the interval | mean width, points |", "|---|---|---|"]
+        signed = f"{_signed(min(points))} to {_signed(max(points))}"
+        spread.append((name, str(len(ones)), signed, f"{min(agreed):.3f} to {max(agreed):.3f}"))
+    left_out = []
     for name, sets in (("the system's whole data set", True), ("the system alone", False)):
         one = coverage(systems, sets=sets)
-        lines.append(f"| {name} | {one.covered} of {one.pairs} systems | {100 * one.width:.0f} |")
+        left_out.append((name, f"{one.covered} of {one.pairs} systems", f"{100 * one.width:.0f}"))
     draws = f"in at least 93 % of {DRAWS // 4} draws: {powered.covered} of {powered.pairs} systems"
-    lines.append(f"| nothing: {LABELS} random labels, prediction-powered | {draws} | {100 * powered.width:.0f} |")
-    lines += [
-        "",
-        f"| pairs of systems in the right order, {LABELS} labels | prediction-powered | labels alone | judge |",
-        "|---|---|---|---|",
+    left_out.append((f"nothing: {LABELS} random labels, prediction-powered", draws, f"{100 * powered.width:.0f}"))
+    methods = ("prediction-powered", "labels alone", "judge")
+    right = [
+        (f"{name}: of {order['pairs']:.0f}", *(f"{order[method]:.1f}" for method in methods))
+        for name, order in orders.items()
     ]
-    for name, order in orders.items():
-        cells = " | ".join(f"{order[method]:.1f}" for method in ("prediction-powered", "labels alone", "judge"))
-        lines.append(f"| {name}: of {order['pairs']:.0f} | {cells} |")
-    return "\n".join(lines)
+    return "\n\n".join((
+        grid(("data set", "systems", "judge less human labels, points", "agreement"), spread),
+        grid(("left out", "human rate inside the interval", "mean width, points"), left_out),
+        grid((f"pairs of systems in the right order, {LABELS} labels", *methods), right),
+    ))  # fmt: skip
 
 
 def _signed(points: float) -> str:
     return f"{points:+.1f}".replace("-", "−")
-
-
-def rewritten(page: str, content: str, mark: str = "bias") -> str:
-    """The page with the measured figures between its marks."""
-    begin, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-    head, _, rest = page.partition(begin)
-    return f"{head}{begin}\n{content}\n{end}{rest.partition(end)[2]}"
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -243,17 +246,16 @@ def main(arguments: Sequence[str]) -> None:
     trained = training_rows(chosen.nq)
     nq = [row for row in trained if not row.written]
     others = {"EVOUNA-TQ": [*human_labelled(chosen.tq)], "NQ301": [*nq301(chosen.nq301)]}
-    with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
-        training = examples(trained)
-        sets = [judged_across("EVOUNA-NQ", nq, training)]
-        sets += [judged_elsewhere(name, rows, trained, training) for name, rows in others.items()]
-        probabilities = cross_validated(training, held_out(training))[: len(nq)]
+    with threadpool_limits(limits=1):
+        across = judged_across("EVOUNA-NQ", nq, examples(trained))
+    probabilities, elsewhere = judged_held_out(trained, others)
+    sets = [across, *elsewhere]
     right = (probabilities >= RIGHT) == np.array([row.verdict for row in nq])
     cross = {"set": "EVOUNA-NQ", "cross_validated": round(float(right.mean()), 4), "n": len(nq)}
     measured = facts(sets, cross, [row.question for row in nq])
     FILE.write_text(to_json(measured), encoding="utf-8")
     content = table(measured["systems"], {one.name: ordered(one) for one in sets}, labelled(sets))
-    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), content), encoding="utf-8")
+    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), content, MARK), encoding="utf-8")
     print(content)
 
 

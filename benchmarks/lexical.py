@@ -48,6 +48,7 @@ GENERATED = 100_000
 TOLERANCE = 1e-12
 TOGETHER, ALONE = 100.0, 1.0
 """How many times the stack's rate each must reach."""
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -105,23 +106,6 @@ def largest_difference(ours: Mapping[str, Floats], theirs: Mapping[str, Sequence
     return max(float(np.abs(ours[name] - np.array(scores)).max()) for name, scores in theirs.items())
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Some metrics of a setting: pairs a second on both sides, and how many times the stack's rate ours is.
-
-    listed: the same when both start from Python lists. cpu: by processor time. difference: of the scores, None where
-    the two sides define other ones.
-    """
-
-    metrics: str
-    ours: float
-    reference: float
-    ratio: float
-    listed: float
-    cpu: float
-    difference: float | None
-
-
 def run(shipped: Mapping[str, Mapping[str, Any]]) -> Result:
     """The section `lexical`; shipped: the section `lexical` of params.yaml."""
     name, rows = real_rows()
@@ -134,7 +118,8 @@ def run(shipped: Mapping[str, Mapping[str, Any]]) -> Result:
         "name": name, "rows": rows.num_rows, "pairs": len(pairs.responses), "responses": responses,
         "references": references, "drawn": min(SAMPLE, len(pairs.responses)), "reader": reader_name,
     }  # fmt: skip
-    return Result([*_tables(compared)], [*_floors(compared)], facts)
+    tables = [Table(f"One core, vocabulary cold: {setting.name}", rows) for setting, rows in compared]
+    return Result(tables, [*_floors(compared)], facts)
 
 
 class Data(NamedTuple):
@@ -149,8 +134,11 @@ class Data(NamedTuple):
         return cls(text_pairs(rows), normalized(rows))
 
 
-def compare(setting: Setting, data: Data, more: Data, reader: Any) -> list[Comparison]:
+def compare(setting: Setting, data: Data, more: Data, reader: Any) -> list[Row]:
     """All metrics together, also on more data, then each alone: ours on all pairs; the stack too, or on a sample.
+
+    Rows of the table: pairs a second on both sides, and how many times the stack's rate ours is, also when both start
+    from Python lists, and by processor time. The difference is None where the two sides define other scores.
 
     Raises ValueError when both sides define the same scores and differ.
     """
@@ -162,7 +150,7 @@ def compare(setting: Setting, data: Data, more: Data, reader: Any) -> list[Compa
     return [together, longer, *alone]
 
 
-def _compare(setting: Setting, label: str, metrics: Mapping[str, Metric], reference: Stack, data: Data) -> Comparison:
+def _compare(setting: Setting, label: str, metrics: Mapping[str, Metric], reference: Stack, data: Data) -> Row:
     pairs = data.pairs
     sample = pairs.sample(SAMPLE) if TOKENISED.intersection(metrics) else pairs
     turns = [
@@ -170,41 +158,29 @@ def _compare(setting: Setting, label: str, metrics: Mapping[str, Metric], refere
         for i in range(ROUNDS)
     ]
     rounds = [in_forks(turn)[0] for turn in turns]
-    difference = max(each.difference for each in rounds) if setting.same else None
+    difference = max(apart for _, apart in rounds) if setting.same else None
     if difference is not None and not difference <= TOLERANCE:
         raise ValueError(f"{setting.name}: {label}: scores differ by {difference}")
-    columns, lists, ours, theirs = (
-        typical(each) for each in zip(*((r.columns, r.lists, r.ours, r.reference) for r in rounds), strict=True)
-    )
+    columns, lists, ours, theirs = map(typical, zip(*(costs for costs, _ in rounds), strict=True))
     share = len(pairs.responses) / len(sample.responses)
-    return Comparison(
-        label,
-        ours=len(pairs.responses) / ours.wall,
-        reference=len(pairs.responses) / (share * theirs.wall + lists.wall),
-        ratio=(share * theirs.wall + lists.wall) / ours.wall,
-        listed=share * theirs.wall / (columns.wall + ours.wall),
-        cpu=(share * theirs.cpu + lists.cpu) / ours.cpu,
-        difference=difference,
-    )
-
-
-@dataclass(frozen=True)
-class Turn:
-    """What both sides took once, and how far their scores are apart.
-
-    columns: from Python lists to Arrow's columns. lists: the way back, of all pairs.
-    """
-
-    columns: Cost
-    lists: Cost
-    ours: Cost
-    reference: Cost
-    difference: float
+    return {
+        "metric": label,
+        "ours, pairs/s": len(pairs.responses) / ours.wall,
+        "stack, pairs/s": len(pairs.responses) / (share * theirs.wall + lists.wall),
+        "ratio": (share * theirs.wall + lists.wall) / ours.wall,
+        "ratio from lists": share * theirs.wall / (columns.wall + ours.wall),
+        "ratio of cpu": (share * theirs.cpu + lists.cpu) / ours.cpu,
+        "largest difference": difference,
+    }
 
 
 def _turn(
     metrics: Mapping[str, Metric], reference: Stack, data: Data, sample: TextPairs, *, by_row: bool, ours_first: bool
-) -> Turn:
+) -> tuple[tuple[Cost, ...], float]:
+    """What both sides took once, and how far their scores are apart.
+
+    Costs: from Python lists to Arrow's columns; the way back, of all pairs; ours; the stack's.
+    """
     stay_on_one_core()
     pairs, sample = (TextPairs(*map(list, each)) for each in (data.pairs, sample))  # the fork's own pages
     our_scores(metrics, Pairs.of(*WARM_UP))
@@ -217,9 +193,8 @@ def _turn(
     theirs, referring = timed(lambda: reference.scores([*metrics], sample))
     if not ours_first:
         _, ours = timed(lambda: our_scores(metrics, ours_of))
-    return Turn(
-        converting, listing, ours, referring, largest_difference(our_scores(metrics, Pairs.of(*sample)), theirs)
-    )
+    apart = largest_difference(our_scores(metrics, Pairs.of(*sample)), theirs)
+    return (converting, listing, ours, referring), apart
 
 
 def _made_up() -> TextPairs:
@@ -234,31 +209,13 @@ WARM_UP = _made_up()
 """Made-up words: what is imported, compiled or loaded once is there then, and no real word has been seen."""
 
 
-def _tables(compared: Sequence[tuple[Setting, Sequence[Comparison]]]) -> Iterator[Table]:
-    for setting, some in compared:
-        rows = [
-            {
-                "metric": each.metrics,
-                "ours, pairs/s": each.ours,
-                "stack, pairs/s": each.reference,
-                "ratio": each.ratio,
-                "ratio from lists": each.listed,
-                "ratio of cpu": each.cpu,
-                "largest difference": each.difference,
-            }
-            for each in some
-        ]
-        yield Table(f"One core, vocabulary cold: {setting.name}", tuple(rows))
-
-
-def _floors(compared: Sequence[tuple[Setting, Sequence[Comparison]]]) -> Iterator[Floor]:
+def _floors(compared: Sequence[tuple[Setting, Sequence[Row]]]) -> Iterator[Floor]:
     for setting, (together, longer, *alone) in compared:
         for each in (together, longer):
-            yield Floor(f"{each.metrics}: {setting.name}", "at least", TOGETHER, "x", each.ratio)
+            yield Floor(f"{each['metric']}: {setting.name}", "at least", TOGETHER, "x", each["ratio"])
         if setting.same:
-            slowest = min(alone, key=lambda each: each.ratio)
-            yield Floor(
-                f"each alone (slowest: {slowest.metrics}): {setting.name}", "at least", ALONE, "x", slowest.ratio
-            )
-    differences = [each.difference for _, some in compared for each in some if each.difference is not None]
+            slowest = min(alone, key=lambda each: each["ratio"])
+            what = f"each alone (slowest: {slowest['metric']}): {setting.name}"
+            yield Floor(what, "at least", ALONE, "x", slowest["ratio"])
+    differences = [row["largest difference"] for setting, rows in compared if setting.same for row in rows]
     yield Floor("largest difference of a score", "at most", TOLERANCE, "", max(differences))

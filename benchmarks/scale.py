@@ -10,6 +10,7 @@ processes share count for each.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,35 +37,16 @@ RIGHT = 0.7
 
 
 class Run(NamedTuple):
-    """What each stage took on so many rows."""
+    """What each stage took on so many rows, and all of them, one after the other."""
 
     rows: int
     costs: dict[str, Cost]
 
     @property
-    def wall(self) -> float:
-        """Seconds of all stages, one after the other."""
-        return sum(cost.wall for cost in self.costs.values())
-
-    @property
-    def cpu(self) -> float:
-        """Processor seconds of all stages."""
-        return sum(cost.cpu for cost in self.costs.values())
-
-    @property
-    def peak(self) -> int:
-        """Memory of the stage that takes most, in bytes."""
-        return max(cost.peak for cost in self.costs.values())
-
-    @property
-    def largest(self) -> int:
-        """Memory of the largest process of any stage, in bytes."""
-        return max(cost.largest for cost in self.costs.values())
-
-    @property
-    def worker(self) -> int:
-        """Memory of the largest process that a stage started, in bytes."""
-        return max(cost.worker for cost in self.costs.values())
+    def whole(self) -> Cost:
+        """Seconds of all stages, and memory of the stage, process and worker that take most."""
+        walls, cpus, *memory = zip(*map(astuple, self.costs.values()), strict=True)
+        return Cost(sum(walls), sum(cpus), *map(max, memory))
 
 
 def run(rows: int = MILLION) -> Result:
@@ -111,7 +93,7 @@ def _label(candidate: str) -> str:
 
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
-    for stage, cost in {**run.costs, "all": Cost(run.wall, run.cpu, run.peak, run.largest, run.worker)}.items():
+    for stage, cost in {**run.costs, "all": run.whole}.items():
         yield {
             "stage": stage,
             "s": cost.wall,
@@ -127,9 +109,10 @@ def _floors(fewer: Run, more: Run) -> Iterator[Floor]:
     for run in (fewer, more):
         if run.rows in LIMITS:
             seconds, memory = LIMITS[run.rows]
-            yield Floor(f"{run.rows:,} rows, all stages", "at most", seconds, "s", run.wall)
-            yield Floor(f"{run.rows:,} rows, memory", "at most", memory, "GB", run.peak / GB)
+            yield Floor(f"{run.rows:,} rows, all stages", "at most", seconds, "s", run.whole.wall)
+            yield Floor(f"{run.rows:,} rows, memory", "at most", memory, "GB", run.whole.peak / GB)
     if fewer.rows in LIMITS:
-        time = more.wall / more.rows / (fewer.wall / fewer.rows)
+        small, large = fewer.whole, more.whole
+        time = large.wall / more.rows / (small.wall / fewer.rows)
         yield Floor("time of a row, ten times the rows", "at most", GROWTH, "x", time)
-        yield Floor("largest worker, ten times the rows", "at most", GROWTH, "x", more.worker / fewer.worker)
+        yield Floor("largest worker, ten times the rows", "at most", GROWTH, "x", large.worker / small.worker)

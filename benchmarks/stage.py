@@ -39,7 +39,7 @@ from benchmarks.data import (
     text_pairs,
     write_generated,
 )
-from benchmarks.lexical import GENERATED, SAMPLE, WARM_UP, Setting, our_scores, settings
+from benchmarks.lexical import GENERATED, SAMPLE, WARM_UP, Row, Setting, our_scores, settings
 from benchmarks.measure import MICROSECONDS, SAMPLED_EVERY, Cost, in_forks, stay_on_one_core, timed, typical
 from benchmarks.project import Project, copy
 from benchmarks.reference import Stack, stack, wordnet_reader
@@ -66,25 +66,11 @@ def run(shipped: Mapping[str, Mapping[str, Any]], largest: int) -> Result:
     runs = by_dvc([largest // 100, largest // 10, largest])
     marginal = [_marginal(*both) for both in pairwise(runs)]
     tables = (
-        Table("The stage's function in two processes on two cores", tuple(map(_speed_row, speeds))),
-        Table("dvc repro --single-item lexical", tuple(map(_run_row, runs, [None, *marginal]))),
+        Table("The stage's function in two processes on two cores", speeds),
+        Table("dvc repro --single-item lexical", [*map(_run_row, runs, [None, *marginal])]),
     )
     facts = {"largest": largest, "candidates": len(CANDIDATES), "misspelt": MISSPELT, "sampled_every": SAMPLED_EVERY}
     return Result(tables, [*_floors(speeds, runs, marginal)], facts)
-
-
-class Speed(NamedTuple):
-    """Pairs and rows a second of the stage's function, pairs a second of the stack on one core."""
-
-    setting: str
-    pairs: float
-    rows: float
-    stack: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times the stack's rate the stage has."""
-        return self.pairs / self.stack
 
 
 class Run(NamedTuple):
@@ -95,7 +81,7 @@ class Run(NamedTuple):
     cost: Cost
 
 
-def on_two_cores(shipped: Mapping[str, Mapping[str, Any]]) -> list[Speed]:
+def on_two_cores(shipped: Mapping[str, Mapping[str, Any]]) -> list[Row]:
     """The stage's function on real and on generated rows in two parts, and the stack on a sample of their pairs."""
     name, real = real_rows()
     speeds = []
@@ -110,14 +96,21 @@ def on_two_cores(shipped: Mapping[str, Mapping[str, Any]]) -> list[Speed]:
     return speeds
 
 
-def _speed(name: str, setting: Setting, halves: Sequence[pa.Table], pairs: TextPairs, reference: Stack) -> Speed:
+def _speed(name: str, setting: Setting, halves: Sequence[pa.Table], pairs: TextPairs, reference: Stack) -> Row:
     sample = pairs.sample(SAMPLE)
     our_scores(setting.metrics, Pairs.of(*WARM_UP))
     refer = partial(_refer, reference, [*setting.options], sample)
     turns = [(_seconds(halves, setting), in_forks(refer)[0].wall) for _ in range(ROUNDS)]
     ours, theirs = (median(seconds) for seconds in zip(*turns, strict=True))
     rows = sum(half.num_rows for half in halves)
-    return Speed(name, len(pairs.responses) / ours, rows / ours, len(sample.responses) / theirs)
+    pairs_a_second, stack_a_second = len(pairs.responses) / ours, len(sample.responses) / theirs
+    return {
+        "setting": name,
+        "stage, pairs/s": pairs_a_second,
+        "stage, rows/s": rows / ours,
+        "stack, pairs/s": stack_a_second,
+        "ratio": pairs_a_second / stack_a_second,
+    }
 
 
 def by_dvc(sizes: Sequence[int]) -> list[Run]:
@@ -175,16 +168,6 @@ def _marginal(fewer: Run, more: Run) -> Cost:
     return Cost((more.cost.wall - fewer.cost.wall) / rows, (more.cost.cpu - fewer.cost.cpu) / rows)
 
 
-def _speed_row(speed: Speed) -> dict[str, Any]:
-    return {
-        "setting": speed.setting,
-        "stage, pairs/s": speed.pairs,
-        "stage, rows/s": speed.rows,
-        "stack, pairs/s": speed.stack,
-        "ratio": speed.ratio,
-    }
-
-
 def _run_row(run: Run, marginal: Cost | None) -> dict[str, Any]:
     return {
         "rows": f"{run.rows:,}",
@@ -198,9 +181,9 @@ def _run_row(run: Run, marginal: Cost | None) -> dict[str, Any]:
     }
 
 
-def _floors(speeds: Sequence[Speed], runs: Sequence[Run], marginal: Sequence[Cost]) -> Iterator[Floor]:
+def _floors(speeds: Sequence[Row], runs: Sequence[Run], marginal: Sequence[Cost]) -> Iterator[Floor]:
     for speed in speeds:
-        yield Floor(f"stage on two cores: {speed.setting}", "at least", RATIO, "x", speed.ratio)
+        yield Floor(f"stage on two cores: {speed['setting']}", "at least", RATIO, "x", speed["ratio"])
     largest = runs[-1]
     if largest.rows == LARGEST:  # the floors are of this size
         yield Floor(f"{LARGEST:,} rows by dvc repro", "at most", SECONDS, "s", largest.cost.wall)

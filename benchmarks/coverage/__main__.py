@@ -11,6 +11,7 @@ from benchmarks.command import parsed, progress
 from benchmarks.coverage import record, workers
 from benchmarks.coverage.cells import DRAWS
 from benchmarks.data import ROOT
+from benchmarks.pages import rewritten
 
 REPORT, PAGE = ROOT / "reports/coverage.json", ROOT / "docs/explanation/intervals.md"
 SCALE = "scale"
@@ -29,7 +30,8 @@ def main(arguments: Sequence[str]) -> int:
     console.print(record.table(lines))
     if options.draws == DRAWS and found:
         content = record.keep(record.report(found, DRAWS), [*workers.SECTIONS], REPORT)
-        record.rewrite(PAGE, content)
+        page = rewritten(PAGE.read_text(encoding="utf-8"), record.markdown(content), record.MARK)
+        PAGE.write_text(page, encoding="utf-8")
         console.print(f"{REPORT.relative_to(ROOT)} is written")
     met = [line.reached for line in lines]
     if SCALE in options.chosen:

@@ -9,11 +9,12 @@ from typing import Any
 from rich.table import Table
 
 from benchmarks.coverage.cells import Cell
+from benchmarks.pages import grid
 
 SCHEMA = 1
 DIGITS = 6
 """Decimals kept: a share of 4,000 draws has no more, and the last bits of a float may depend on the processor."""
-BEGIN, END = "<!-- coverage -->", "<!-- /coverage -->"
+MARK = "coverage"
 _SIGNS = {"at least": "≥", "at most": "≤"}
 Sections = Mapping[str, Sequence[Cell]]
 
@@ -100,7 +101,7 @@ def table(found: Sequence[Line]) -> Table:
 
 def markdown(content: Mapping[str, Any]) -> str:
     """The table of docs/explanation/intervals.md, made of the report."""
-    rows = ["| topic | target | measured, worst cell | what others give, at worst |", "|---|---|---|---|"]
+    rows = []
     for section in content["sections"].values():
         for each in section["targets"]:
             line = Line(**{**each, "others": tuple(map(tuple, each["others"]))})
@@ -108,13 +109,9 @@ def markdown(content: Mapping[str, Any]) -> str:
             cells = "" if line.cells == 1 else f", {line.cells} cells"
             result = f"{shown(line.measured, line.measure)} ({line.worst})"
             missed = "" if line.reached else f"; **missed** in {line.missed}"
-            topic = f"{line.topic}: {line.measure}"
-            rows.append(_row(topic, f"{_target(line)}{cells}", f"{result}{missed}", others or "–"))
-    return "\n".join(rows)
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+            row = (f"{line.topic}: {line.measure}", f"{_target(line)}{cells}", f"{result}{missed}", others or "–")
+            rows.append([cell.replace("|", "&#124;") for cell in row])
+    return grid(("topic", "target", "measured, worst cell", "what others give, at worst"), rows)
 
 
 def shown(value: float, measure: str) -> str:
@@ -154,19 +151,6 @@ def keep(content: Mapping[str, Any], order: Sequence[str], path: Path) -> dict[s
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_dump(merged, depth=4) + "\n", encoding="utf-8")
     return merged
-
-
-def rewrite(page: Path, content: Mapping[str, Any]) -> None:
-    """Put the table between the two comments of the page, if they are there."""
-    text = page.read_text(encoding="utf-8")
-    if BEGIN in text and END in text:
-        before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-        page.write_text(f"{before}{BEGIN}\n{markdown(content)}\n{END}{after}", encoding="utf-8")
-
-
-def block(page: str) -> str | None:
-    """What stands between the two comments."""
-    return page.partition(BEGIN)[2].partition(END)[0].strip() if BEGIN in page and END in page else None
 
 
 def _dump(value: Any, depth: int, indent: str = "") -> str:

@@ -1,5 +1,6 @@
 """A campaign: trials of one kind, drawn from a seed, each with an outcome; how they are limited, counted and shown."""
 
+import logging
 import resource
 import traceback
 from collections import Counter
@@ -73,7 +74,7 @@ MOST_BYTES = 3 << 29
 def limited(
     call: Callable[[Item], Trial], items: Iterable[Item], *, seconds: float = 20.0, most_bytes: int = MOST_BYTES
 ) -> Iterator[Trial]:
-    """Call a function with each item, in a fork of this process; yield what it returns, in order.
+    """Call a function with each item, in a fork of this process that logs errors only; yield what it returns, in order.
 
     A call that raises, ends its process or does not return is a failed trial; the next one has a new process.
 
@@ -122,6 +123,7 @@ class _Worker:
 
 
 def _serve(parent: Connection, call: Callable[[Item], Trial], most_bytes: int) -> None:
+    logging.disable(logging.WARNING)
     limit = psutil.Process().memory_info().vms + most_bytes
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     while True:

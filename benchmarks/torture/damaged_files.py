@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,7 +43,8 @@ def mutated(content: bytes, rng: Random) -> bytes:
     return content
 
 
-def _flip(content: bytes, rng: Random) -> bytes:
+def flip(content: bytes, rng: Random) -> bytes:
+    """Return the content with one bit changed."""
     changed = bytearray(content)
     if changed:
         changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
@@ -82,7 +82,7 @@ def _span(content: bytes, rng: Random) -> tuple[int, int]:
     return start, min(len(content), start + rng.choice((1, 2, 8, 40)))
 
 
-CHANGES: Sequence[Callable[[bytes, Random], bytes]] = (_flip, _insert, _replace, _cut, _repeat, _swap_lines)
+CHANGES: Sequence[Callable[[bytes, Random], bytes]] = (flip, _insert, _replace, _cut, _repeat, _swap_lines)
 
 
 MAPPING: Mapping[str, Any] = {
@@ -103,12 +103,8 @@ Record = Mapping[str, str]
 
 
 def _data_files(seed: int, trials: int) -> Iterator[Trial]:
-    logging.disable(logging.WARNING)
-    try:
-        with TemporaryDirectory() as folder:
-            yield from limited(partial(_load, Path(folder)), (f"{seed}-{number}" for number in range(trials)))
-    finally:
-        logging.disable(logging.NOTSET)
+    with TemporaryDirectory() as folder:
+        yield from limited(partial(_load, Path(folder)), (f"{seed}-{number}" for number in range(trials)))
 
 
 def _load(folder: Path, drawn: str) -> Trial:

@@ -1,6 +1,5 @@
 """One flipped bit in what a run has written: the next reader names the file, heals it, or writes the same bytes."""
 
-import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +48,6 @@ def _trials(seed: int, trials: int) -> Iterator[Trial]:
 
 def _flip(folder: Path, files: Files, drawn: str) -> Trial:
     """Flip one bit; drawn: the seed of what and where."""
-    logging.disable(logging.WARNING)
     os.chdir(folder)
     rng = Random(drawn)  # noqa: S311 (a seed repeats the trial)
     kind = rng.choices([*KINDS], [weight for _, weight in KINDS.values()])[0]

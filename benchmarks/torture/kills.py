@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -131,6 +131,17 @@ class Work(NamedTuple):
     files: Files
 
 
+@contextmanager
+def finished_work(environment: Mapping[str, str], **run: object) -> Iterator[Work]:
+    """A project that has run undisturbed; environment: beside the variables that say nothing to us or to Prefect."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "GOLDMETER", "CI"))}
+    with patch.dict(os.environ, {**ours, **environment}, clear=True), small_project(**run) as (project, paid):
+        os.environ["PREFECT_HOME"] = str(project.folder / "prefect")
+        entries = stages(project.folder / "dvc.yaml")
+        run_all(project)
+        yield Work(project, paid, entries, contents(project.folder))
+
+
 class _Command(NamedTuple):
     """What is killed. latest: moment of a kill, in processor seconds. outs: folders that appear at once."""
 
@@ -140,12 +151,7 @@ class _Command(NamedTuple):
 
 
 def _trials(seed: int, trials: int) -> Iterator[Trial]:
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "GOLDMETER", "CI"))}
-    with patch.dict(os.environ, ours, clear=True), small_project(workers=2) as (project, paid):
-        os.environ["PREFECT_HOME"] = str(project.folder / "prefect")
-        entries = stages(project.folder / "dvc.yaml")
-        run_all(project)
-        work = Work(project, paid, entries, contents(project.folder))
+    with finished_work({}, workers=2) as work:
         left, number = trials, 0
         while left:
             round_of, most = (_flow_round, OF_THE_FLOW) if number % ROUNDS == 1 else (_stage_round, OF_A_STAGE)

@@ -1,6 +1,5 @@
 """SIGKILL of the process that serves a schedule, or of one below it; served again, it records a run."""
 
-import os
 import signal
 import subprocess
 import time
@@ -8,15 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
 import psutil
 
 from benchmarks.project import Project
+from benchmarks.torture import kills
 from benchmarks.torture.campaign import Campaign, Trial
-from benchmarks.torture.kills import EVIDENCE, LONGEST, Work, busy, end, family, kill_one, paid_again, said, start
-from benchmarks.torture.small_run import contents, run_all, small_project
-from tasks.pipeline.dvc_yaml import stages
+from benchmarks.torture.kills import Work, end, finished_work, paid_again, said, start
 from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 
 SERVE = ("-m", "flows.schedule")
@@ -32,15 +29,10 @@ Hashes = Mapping[str, str]
 
 
 def _trials(seed: int, trials: int) -> Iterator[Trial]:
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "GOLDMETER", "CI"))}
-    with patch.dict(os.environ, ours | QUICK, clear=True), small_project() as (project, paid):
-        os.environ["PREFECT_HOME"] = str(project.folder / "prefect")
-        entries = stages(project.folder / "dvc.yaml")
-        run_all(project)
-        project.dvc("commit", "--force")
-        expected = _hashes((project.folder / "dvc.lock").read_text(encoding="utf-8"))
-        _commit(project)
-        work = Work(project, paid, entries, contents(project.folder))
+    with finished_work(QUICK) as work:
+        work.project.dvc("commit", "--force")
+        expected = _hashes((work.project.folder / "dvc.lock").read_text(encoding="utf-8"))
+        _commit(work.project)
         for number in range(0, trials, KILLS):
             yield from _round(work, expected, f"{seed}-{number}", min(KILLS, trials - number))
 
@@ -58,34 +50,34 @@ def _commit(project: Project) -> None:
         subprocess.run(["git", *command], cwd=project.folder, check=True)
 
 
-def _round(work: Work, expected: Hashes, drawn: str, kills: int) -> Iterator[Trial]:
+def _round(work: Work, expected: Hashes, drawn: str, most: int) -> Iterator[Trial]:
     rng = Random(drawn)  # noqa: S311 (a seed repeats the round)
     work.paid.asked.clear()
     paying = 0
-    for number in range(kills):
+    for number in range(most):
         asked = work.paid.asked.total()
         process = start(work.project, SERVE)
-        if not (members := busy(process, rng.uniform(0, LATEST))):
+        if not (members := kills.busy(process, rng.uniform(0, LATEST))):
             yield Trial("ended", f"{drawn}, start {number + 1}: it ended: {said(work.project)}")
             return
-        victim = kill_one(members, rng)
+        victim = kills.kill_one(members, rng)
         problem = _stopped(process, members)
         paying += work.paid.asked.total() > asked
-        problem = problem or (_last(work, expected, paying) if number == kills - 1 else None)
+        problem = problem or (_last(work, expected, paying) if number == most - 1 else None)
         yield Trial(victim, problem and f"{drawn}, kill {number + 1}, of {victim}: {problem}")
 
 
 def _last(work: Work, expected: Hashes, paying: int) -> str | None:
     """Serve until one more run is recorded; return what is wrong with it, or with what was paid."""
     before, process = _runs(work.project), start(work.project, SERVE)
-    deadline = time.monotonic() + LONGEST
+    deadline = time.monotonic() + kills.LONGEST
     while not (new := _runs(work.project) - before) and time.monotonic() < deadline:
         with suppress(subprocess.TimeoutExpired):
             process.wait(1)
-    if problem := _stopped(process, family(process.pid)):
+    if problem := _stopped(process, kills.family(process.pid)):
         return f"begun again: {problem}"
     if not new:
-        return f"no run is recorded within {LONGEST:g} s: {said(work.project)}"
+        return f"no run is recorded within {kills.LONGEST:g} s: {said(work.project)}"
     lock = subprocess.run(
         ["git", "show", f"{new.pop()}:dvc.lock"], cwd=work.project.folder, capture_output=True, text=True, check=True
     )
@@ -97,7 +89,7 @@ def _last(work: Work, expected: Hashes, paying: int) -> str | None:
 def _stopped(process: "subprocess.Popen[bytes]", members: Sequence[psutil.Process]) -> str | None:
     """End the process that serves, if it goes on, and see what it has started to its end."""
     process.send_signal(signal.SIGTERM)
-    return end(process, members, LONGEST)
+    return end(process, members, kills.LONGEST)
 
 
 def _runs(project: Project) -> set[str]:
@@ -110,7 +102,7 @@ def _runs(project: Project) -> set[str]:
 def _hashes(lock: str) -> dict[str, Any]:
     """Return the MD5 of each out in dvc.lock, but for those that hold how long a reply took."""
     outs = [out for stage in parse_yaml(lock)["stages"].values() for out in stage["outs"]]
-    return {out["path"]: out["md5"] for out in outs if out["path"] != EVIDENCE.rpartition("/")[0]}
+    return {out["path"]: out["md5"] for out in outs if out["path"] != kills.EVIDENCE.rpartition("/")[0]}
 
 
 CAMPAIGN = Campaign(

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,9 +16,9 @@ from benchmarks.data import PARAMS, ROOT
 from benchmarks.project import Project, copy
 from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import stages
+from tests.judge_server import Reply, completion, verdict
 
 DIMENSION = 16
-_DATA = re.compile(r"<data nonce=(?P<nonce>\w+)>\n(?P<fields>.*)\n</data nonce=\w+>", re.DOTALL)
 
 
 class Paid:
@@ -34,7 +33,10 @@ class Paid:
         texts = body["input"] if "input" in body else [body["messages"][1]["content"]]
         with self._lock:
             self.asked.update(texts)
-        return _embedded(texts) if "input" in body else _judged(body["messages"])
+        if "input" in body:
+            return _embedded(texts)
+        reply: dict[str, Any] = Reply(*completion(verdict(body), model="m-1")).body
+        return reply
 
 
 @contextmanager
@@ -66,20 +68,6 @@ def paid_server() -> Iterator[Paid]:
         finally:
             server.shutdown()
             thread.join()
-
-
-def _judged(messages: list[dict[str, str]]) -> dict[str, Any]:
-    """An honest verdict: right if the answer contains a reference."""
-    found = _DATA.fullmatch(messages[1]["content"])
-    if found is None:
-        raise ValueError(f"not a request of goldmeter: {messages[1]['content']!r}")
-    fields = json.loads(found["fields"])
-    right = any(truth.lower() in fields["output"].lower() for truth in fields["ground_truth"])
-    verdict = {"rating": 5 if right else 1} if "rating" in messages[0]["content"] else {"verdict": right}
-    message = {"role": "assistant", "content": json.dumps({"nonce": found["nonce"], "reason": "compared", **verdict})}
-    choice = {"index": 0, "finish_reason": "stop", "message": message}
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-    return {"id": "1", "object": "chat.completion", "created": 0, "model": "m-1", "choices": [choice], "usage": usage}
 
 
 def _embedded(texts: list[str]) -> dict[str, Any]:

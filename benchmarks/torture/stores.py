@@ -1,6 +1,5 @@
 """Damaged stores and evidence of verdicts and vectors: healed, asked again or refused, and never believed."""
 
-import logging
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.torture.campaign import Campaign, Trial, limited
-from benchmarks.torture.damaged_files import mutated
+from benchmarks.torture.damaged_files import flip, mutated
 from tasks.errors import LedgerError
 from tasks.ledger.checked_rows import ASIDE
 from tasks.ledger.entries import Entry
@@ -33,14 +32,10 @@ Check = Callable[[Path, Path | None], int | None]
 
 
 def _trials(seed: int, trials: int) -> Iterator[Trial]:
-    logging.disable(logging.WARNING)
-    try:
-        with TemporaryDirectory() as folder:
-            _write_vectors(Path(folder))
-            _write_verdicts(Path(folder))
-            yield from limited(partial(_damage, Path(folder)), (f"{seed}-{number}" for number in range(trials)))
-    finally:
-        logging.disable(logging.NOTSET)
+    with TemporaryDirectory() as folder:
+        _write_vectors(Path(folder))
+        _write_verdicts(Path(folder))
+        yield from limited(partial(_damage, Path(folder)), (f"{seed}-{number}" for number in range(trials)))
 
 
 def _write_vectors(folder: Path) -> None:
@@ -79,7 +74,8 @@ def _damage(whole: Path, drawn: str) -> Trial:
         store, evidence = folder / kind, folder / LEDGER / kind
         damaged = rng.choice((store, store, store, evidence))
         path = rng.choice(sorted(path for path in damaged.iterdir() if path.stat().st_size))
-        path.write_bytes(_changed(path.read_bytes(), rng))
+        damage = mutated if rng.randrange(FLIPPED) else flip
+        path.write_bytes(damage(path.read_bytes(), rng))
         check = _vectors_found if kind == "embed" else _verdicts_found
         where = f"{drawn} {path.relative_to(folder)}"
         return _of_store(store, evidence, check, where) if damaged == store else _of_evidence(store, path, check, where)
@@ -104,14 +100,6 @@ def _of_evidence(store: Path, path: Path, check: Check, where: str) -> Trial:
     except LedgerError as error:
         return Trial("refused", None if path.name in str(error) else f"{where}: {error}")
     return Trial("not used" if found == ENTRIES else "silent", None if found == ENTRIES else f"{where}: {found} found")
-
-
-def _changed(content: bytes, rng: Random) -> bytes:
-    if rng.randrange(FLIPPED):
-        return mutated(content, rng)
-    flipped = bytearray(content)
-    flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
-    return bytes(flipped)
 
 
 def _vectors_found(store: Path, evidence: Path | None) -> int | None:

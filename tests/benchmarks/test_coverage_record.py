@@ -14,6 +14,7 @@ from rich.console import Console
 
 from benchmarks.coverage import record, workers
 from benchmarks.coverage.cells import Cell, Simulation, covers
+from benchmarks.pages import block, rewritten
 
 ROOT = Path(__file__).parents[2]
 CELLS = (
@@ -100,25 +101,17 @@ def test_sections_of_an_older_schema_go(tmp_path: Path) -> None:
     assert list(found["sections"]) == ["first"]
 
 
-def test_only_the_block_of_the_page_changes(tmp_path: Path) -> None:
-    page, content = tmp_path / "intervals.md", record.report({"mean": CELLS}, 4000)
-    page.write_text("before\n<!-- coverage -->\nold\n<!-- /coverage -->\nafter\n", encoding="utf-8")
+def test_only_the_block_of_the_page_changes() -> None:
+    page = "before\n<!-- coverage -->\nold\n<!-- /coverage -->\nafter\n"
 
-    record.rewrite(page, content)
+    text = rewritten(page, "new", record.MARK)
 
-    text = page.read_text(encoding="utf-8")
-    assert record.block(text) == record.markdown(content)
-    assert text.startswith("before\n<!-- coverage -->\n| topic")
-    assert text.endswith("|\n<!-- /coverage -->\nafter\n")
+    assert text == "before\n<!-- coverage -->\nnew\n<!-- /coverage -->\nafter\n"
+    assert block(text, record.MARK) == "new"
 
 
-def test_a_page_without_a_block_is_left_alone(tmp_path: Path) -> None:
-    page = tmp_path / "intervals.md"
-    page.write_text("nothing here\n", encoding="utf-8")
-
-    record.rewrite(page, record.report({"mean": CELLS}, 4000))
-
-    assert page.read_text(encoding="utf-8") == "nothing here\n"
+def test_a_page_without_a_block_is_left_alone() -> None:
+    assert rewritten("nothing here\n", "new", record.MARK) == "nothing here\n"
 
 
 def drawn(n: int) -> Simulation:
@@ -178,6 +171,6 @@ def test_the_table_on_the_terminal_names_what_is_missed() -> None:
 def test_the_documentation_shows_what_make_coverage_wrote() -> None:
     report, page = ROOT / "reports/coverage.json", ROOT / "docs/explanation/intervals.md"
 
-    assert record.block(page.read_text(encoding="utf-8")) == record.markdown(
+    assert block(page.read_text(encoding="utf-8"), record.MARK) == record.markdown(
         json.loads(report.read_text(encoding="utf-8"))
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.judge_bias import PAGE, Judged, coverage, ordered, rewritten
+from benchmarks.judge_bias import PAGE, Judged, coverage, ordered
 from tasks.models.offline.measured import measured
 
 
@@ -49,9 +49,3 @@ def test_labels_and_a_good_judge_together_order_systems_better_than_either_alone
 
     assert found["pairs"] == 15
     assert found["prediction-powered"] > found["labels alone"] > found["judge"]
-
-
-def test_the_page_keeps_what_stands_around_the_figures() -> None:
-    assert (
-        rewritten("a\n<!-- bias -->\nold\n<!-- /bias -->\nb\n", "new") == "a\n<!-- bias -->\nnew\n<!-- /bias -->\nb\n"
-    )

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tasks.metrics.base import NOT_ASKED, MeanMetric
@@ -18,18 +18,13 @@ from tasks.scores.columns import score_columns
 from tasks.scores.tables import score_table
 
 FAMILY = "lexical"
-METRICS = [pytest.param(configure(FAMILY, name, {}), id=name) for name in names(FAMILY)]
-PROFILES = [
-    *METRICS,
-    *(
-        pytest.param(configure(FAMILY, name, {"profile": profile}), id=f"{name}-{profile}")
-        for name in names(FAMILY)
-        for profile in metric_class(FAMILY, name).profiles
-    ),
-]
-# Metrics of retrieval measure the contexts, whatever the response: test_retrieval.py.
-OF_RESPONSES = [case for case in PROFILES if not case.values[0].name.startswith("context_")]
-BEST_OF_REFERENCES = [case for case in PROFILES if "|refs:pooled|" not in case.values[0].signature()]
+METRICS = {
+    name: [
+        configure(FAMILY, name, {}),
+        *(configure(FAMILY, name, {"profile": profile}) for profile in metric_class(FAMILY, name).profiles),
+    ]
+    for name in names(FAMILY)
+}
 IDENTICAL = [
     "Paris", "New York", "The", "a", "an a the", "It is Paris. It is big.", "U.S.A.", "forty-two", "x\ny\t z ",
     "Привет, мир", "مرحبا بالعالم", "नमस्ते दुनिया", "สวัสดี", "東京タワー", "ひらがな カタカナ", "안녕하세요 세계",
@@ -67,27 +62,34 @@ def details(metric, rows):
     return [None if text is None else json.loads(text) for text in told]
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_identity(metric):
-    applies = metric.applies(pairs_of([(text, [text]) for text in IDENTICAL]))
-
-    for text in (text for text, asked in zip(IDENTICAL, applies, strict=True) if asked):
-        assert columns(metric, [(text, [text])]).tolist() == [[metric.bounds[1]] * len(metric.columns)], text
+def is_of_responses(metric):
+    """Metrics of retrieval measure the contexts, whatever the response: test_retrieval.py."""
+    return not metric.name.startswith("context_")
 
 
 @law
 @given(texts=st.lists((st.text() | WORDS).filter(str.strip), max_size=8))
-@pytest.mark.parametrize("metric", METRICS)
-def test_identity_of_any_text(metric, texts):
-    rows = [(text, [text]) for text in texts]
+@example(texts=IDENTICAL)
+@pytest.mark.parametrize("name", METRICS)
+def test_a_response_that_is_a_reference_gets_the_upper_bound(name, texts):
+    metric, rows = METRICS[name][0], [(text, [text]) for text in texts]
 
     assert (columns(metric, rows)[metric.applies(pairs_of(rows))] == metric.bounds[1]).all()
 
 
 @law
-@given(rows=ROWS)
-@pytest.mark.parametrize("metric", PROFILES)
-def test_scores_are_within_bounds_or_missing_with_the_response(metric, rows):
+@given(rows=ROWS, responses=st.lists(TEXTS | st.none(), min_size=8, max_size=8), reference=TEXTS.filter(str.strip))
+@pytest.mark.parametrize("name", METRICS)
+def test_laws_of_any_rows(name, rows, responses, reference):
+    for metric in METRICS[name]:
+        scores_are_within_bounds_or_missing_with_the_response(metric, rows)
+        the_corpus_score_ignores_what_was_not_measured(metric, rows)
+        the_response_does_not_decide_whether_a_metric_applies(metric, rows, responses)
+        if "|refs:pooled|" not in metric.signature():
+            adding_a_reference_never_lowers_a_best_of_references_score(metric, rows, reference)
+
+
+def scores_are_within_bounds_or_missing_with_the_response(metric, rows):
     scores = columns(metric, rows)
 
     low, high = metric.bounds
@@ -96,20 +98,7 @@ def test_scores_are_within_bounds_or_missing_with_the_response(metric, rows):
     assert ((scores[~missing] >= low) & (scores[~missing] <= high)).all()
 
 
-@law
-@given(rows=ROWS, more=TEXTS.filter(str.strip))
-@pytest.mark.parametrize("metric", BEST_OF_REFERENCES)
-def test_adding_a_reference_never_lowers_a_best_of_references_score(metric, rows, more):
-    before = metric.score(stats(metric, rows))
-    after = metric.score(stats(metric, [(response, [*references, more]) for response, references in rows]))
-
-    assert ((after >= before) | np.isnan(before)).all()
-
-
-@law
-@given(rows=ROWS)
-@pytest.mark.parametrize("metric", PROFILES)
-def test_the_corpus_score_ignores_what_was_not_measured(metric, rows):
+def the_corpus_score_ignores_what_was_not_measured(metric, rows):
     applies = metric.applies(pairs_of(rows)).tolist()
     measured = [row for row, asked in zip(rows, applies, strict=True) if asked and row[0] is not None]
 
@@ -120,8 +109,32 @@ def test_the_corpus_score_ignores_what_was_not_measured(metric, rows):
         assert corpus == pytest.approx(metric.score(stats(metric, measured)).mean())
 
 
-@pytest.mark.parametrize("metric", OF_RESPONSES)
-def test_no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric):
+def the_response_does_not_decide_whether_a_metric_applies(metric, rows, responses):
+    others = [(response, references) for response, (_, references) in zip(responses, rows, strict=False)]
+
+    assert metric.applies(pairs_of(rows)).tolist() == metric.applies(pairs_of(others)).tolist()
+
+
+def adding_a_reference_never_lowers_a_best_of_references_score(metric, rows, reference):
+    before = metric.score(stats(metric, rows))
+    after = metric.score(stats(metric, [(response, [*references, reference]) for response, references in rows]))
+
+    assert ((after >= before) | np.isnan(before)).all()
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_laws_of_chosen_rows(name):
+    for metric in METRICS[name]:
+        configurations_are_immutable_and_signed(metric)
+        no_rows_and_statistics_of_zeros_are_unmeasured(metric)
+        it_passes_from_a_threshold_within_the_bounds_on(metric)
+        if is_of_responses(metric):
+            no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric)
+            no_reference_is_unmeasured_whatever_the_response(metric)
+    assert len({metric.signature() for metric in METRICS[name]}) > 1 or len(METRICS[name]) == 1
+
+
+def no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric):
     rows = [(None, [ANY]), ("", [ANY]), (" \n\u00a0", [ANY, " \n\u00a0"])]
 
     scores = columns(metric, rows)
@@ -131,8 +144,7 @@ def test_no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric):
     assert details(metric, rows) == [{"unmeasured": "no response"}, *[{"note": "empty response"}] * 2]
 
 
-@pytest.mark.parametrize("metric", OF_RESPONSES)
-def test_no_reference_is_unmeasured_whatever_the_response(metric):
+def no_reference_is_unmeasured_whatever_the_response(metric):
     rows = [("Paris", []), (" ", []), ("", []), (None, []), ("Paris", [ANY])]
 
     scores = columns(metric, rows)
@@ -142,8 +154,7 @@ def test_no_reference_is_unmeasured_whatever_the_response(metric):
     assert details(metric, rows)[:4] == [*[{"unmeasured": "no reference"}] * 3, {"unmeasured": "no response"}]
 
 
-@pytest.mark.parametrize("metric", PROFILES)
-def test_no_rows_and_statistics_of_zeros_are_unmeasured(metric):
+def no_rows_and_statistics_of_zeros_are_unmeasured(metric):
     assert columns(metric, []).shape == (0, len(metric.columns))
     width = stats(metric, [("a", [ANY])]).shape[1]
 
@@ -152,8 +163,7 @@ def test_no_rows_and_statistics_of_zeros_are_unmeasured(metric):
     assert metric.result(metric.score(np.zeros((2, width)))).tolist() == ["unmeasured"] * 2
 
 
-@pytest.mark.parametrize("metric", PROFILES)
-def test_passes_from_a_threshold_within_the_bounds_on(metric):
+def it_passes_from_a_threshold_within_the_bounds_on(metric):
     low, high = metric.bounds
     limit = high if metric.threshold is None else metric.threshold
 
@@ -162,35 +172,16 @@ def test_passes_from_a_threshold_within_the_bounds_on(metric):
     assert low < limit <= high
     assert metric.result(scores).tolist() == ["fail", "fail", "pass", "pass", "unmeasured"]
     message = "binary" if metric.threshold is None else f"bounds of {metric.name}, {low:g} to {high:g}"
-
     with pytest.raises(ValueError, match=message):
         type(metric)(profile=metric.profile, threshold=high + 0.5)
 
 
-@pytest.mark.parametrize("metric", PROFILES)
-def test_configurations_are_immutable_and_signed(metric):
+def configurations_are_immutable_and_signed(metric):
     assert metric.signature().startswith(f"{metric.name}|")
     assert metric.signature().endswith(f"|v:{metric.version}")
     assert metric.column in metric.columns
     with pytest.raises(ValueError, match="frozen"):
         metric.threshold = 0.1
-
-
-def test_signatures_differ_between_metrics_and_profiles():
-    for name in names(FAMILY):
-        signatures = {configure(FAMILY, name, {}).signature()}
-        for profile in metric_class(FAMILY, name).profiles:
-            signatures.add(configure(FAMILY, name, {"profile": profile}).signature())
-        assert len(signatures) > 1 or not metric_class(FAMILY, name).profiles
-
-
-@law
-@given(rows=ROWS, responses=st.lists(TEXTS | st.none(), min_size=8, max_size=8))
-@pytest.mark.parametrize("metric", PROFILES)
-def test_the_response_does_not_decide_whether_a_metric_applies(metric, rows, responses):
-    others = [(response, references) for response, (_, references) in zip(responses, rows, strict=False)]
-
-    assert metric.applies(pairs_of(rows)).tolist() == metric.applies(pairs_of(others)).tolist()
 
 
 class NumberMatch(MeanMetric):

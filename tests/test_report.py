@@ -165,7 +165,7 @@ def test_a_metric_that_passes_everything_is_not_the_one_whose_errors_are_shown(t
         for n, label in enumerate(right)
     ]
 
-    look = words_of(section_of(written(rows, tmp_path, part_rows=100)[PAGE], "look"))
+    look = words_of(section_of(written(rows, tmp_path)[PAGE], "look"))
 
     assert "Labelled right, but semantic_similarity fails" in look  # f1 agrees on 90 %, with a kappa of 0
     assert "but f1" not in look
@@ -189,7 +189,7 @@ def test_headings_go_down_one_level_at_a_time(page):
 
 
 def test_the_same_rows_make_the_same_bytes_whatever_their_order_and_parts(files, tmp_path):
-    assert written(ROWS[::-1], tmp_path, part_rows=5) == files
+    assert written(Random(8).sample(ROWS, len(ROWS)), tmp_path, part_rows=3) == files  # noqa: S311
 
 
 def test_every_number_of_the_scores_is_one_of_metrics_json(page, tmp_path):
@@ -256,15 +256,13 @@ def test_no_labels_no_row_for_them(tmp_path):
     assert "by the primary measure, <code>f1</code>" in html
 
 
-@pytest.mark.parametrize("labelled", [True, False])
-def test_verdicts_that_too_few_labels_check_say_so(tmp_path, labelled):
-    answers = [each | {"id": f"{each['id']}-{n}"} for n in range(10) for each in ROWS]
-    rows = [each if labelled else each | {"label": None} for each in answers]
+def test_verdicts_that_too_few_labels_check_say_so(tmp_path):
+    rows = [each | {"id": f"{each['id']}-{n}", "label": None} for n in range(10) for each in ROWS]
     judge = score_table(rows, "meaning_match", "judge", 0.5, [1.0, 0.0] * (len(rows) // 2), [None] * len(rows))
 
     html = written(rows, tmp_path, extra={"judge": judge})[PAGE]
 
-    assert ("Too few human labels check these verdicts" in section_of(html, "scores")) is not labelled
+    assert "Too few human labels check these verdicts" in section_of(html, "scores")
 
 
 def test_stale_labels_are_counted_on_the_page(files, tmp_path):
@@ -285,8 +283,7 @@ def test_the_page_says_that_truncated_texts_are_unknown_where_only_the_server_ha
     assert "<dt>Truncated texts</dt><dd>unknown: only the embedding server" in section_of(html, "data")
 
 
-@pytest.mark.parametrize("scored", [True, False])
-@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize(("labelled", "scored"), [(True, False), (False, True)])
 def test_without_any_gated_metric_there_still_is_a_page(tmp_path, labelled, scored):
     rows = [each if labelled else each | {"label": None} for each in ROWS]
     keys = load_table(rows).select(["id", "candidate"])
@@ -316,7 +313,7 @@ def test_slices_show_the_largest_values_and_count_the_others(files):
 
 def test_of_very_many_slices_the_leading_metric_gets_the_room(tmp_path, monkeypatch):
     shown = {}
-    for most in (12, 4, 1):
+    for most in (12, 4):
         monkeypatch.setattr("tasks.reporting.score_tables.MOST_IN_SLICES", most)
         html = written(ROWS, tmp_path / str(most), section={"slice_values": 10**9})[PAGE]
         slices = section_of(html, "slices")
@@ -324,11 +321,7 @@ def test_of_very_many_slices_the_leading_metric_gets_the_room(tmp_path, monkeypa
         shown[most] = [words_of(each) for each in panels], slices.count('class="value"') // max(1, len(panels))
         assert ("In data/aggregate only" in slices) == (len(panels) < 3)
 
-    assert shown == {
-        12: (["human label", "f1"], 3),
-        4: (["human label"], 2),
-        1: (["human label"], 1),
-    }
+    assert shown == {12: (["human label", "f1"], 3), 4: (["human label"], 2)}
 
 
 def test_the_numbers_of_slices_hold_the_measured_rate_its_limits_and_how_many(files):
@@ -386,7 +379,17 @@ def test_all_checks_hold(files):
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     rows = [
-        row(f"{text[:40]}", "aurora", text, False, 1.0, 0.9, input=text, references=(text,), topic=text[:100])
+        row(
+            f"{text[:40]}",
+            """<b onclick=x>aurora&"'""",
+            text,
+            False,
+            1.0,
+            0.9,
+            input=text,
+            references=(text,),
+            topic=text[:100],
+        )
         for text in HOSTILE
     ]
     section = {"rows_to_look_at": 50, "slice_values": 50}
@@ -397,7 +400,7 @@ def test_hostile_texts_are_only_text(hostile):
     page = Page(hostile)
 
     assert page.open == []
-    assert not {"img", "iframe"} & {tag for tag, _ in page.tags}
+    assert not {"img", "iframe", "b onclick=x"} & {tag for tag, _ in page.tags}
     assert len(scripts(hostile)) == 2
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
     assert hostile.count("<style>") == 1
@@ -417,16 +420,6 @@ def test_a_text_of_ten_million_characters_is_cut_with_a_note(hostile):
     assert "cut: the first 200 of 10,000,000 characters" in hostile
 
 
-def test_candidates_and_slices_with_hostile_names_reach_the_charts_as_text(tmp_path):
-    rows = [each | {"candidate": f"<b onclick=x>{each['candidate']}&\"'"} for each in ROWS]
-
-    page = Page(written(rows, tmp_path)[PAGE])
-
-    assert page.open == []
-    assert not page.all("b onclick=x")
-    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
-
-
 def test_no_rows_to_look_at_when_none_are_wanted(tmp_path):
     html = written(ROWS, tmp_path, section={"rows_to_look_at": 0})[PAGE]
 
@@ -439,19 +432,16 @@ def test_every_value_of_the_section_is_required(missing):
         Report(**{name: value for name, value in SECTION.items() if name != missing})
 
 
-@pytest.mark.parametrize("labelled", [True, False])
-def test_the_conclusion_is_that_of_the_terminal(labelled, tmp_path):
-    rows = [each if labelled else each | {"label": None} for each in ROWS]
-    html = written(rows, tmp_path)[PAGE]
-    _, documents = inputs(rows, tmp_path / "again")
+def test_the_conclusion_is_that_of_the_terminal(files, tmp_path):
+    _, documents = inputs(ROWS, tmp_path / "again")
     (tmp_path / "metrics.json").write_text(json.dumps(documents["reports/metrics.json"]), encoding="utf-8")
 
     found = summary.of_last_run(tmp_path / "metrics.json", tmp_path / "none")
 
     assert found is not None
     assert found.conclusion is not None
-    assert found.conclusion.measure == ("label" if labelled else "f1")
-    assert f'<p class="conclusion">{unbroken(found.conclusion.sentence)}</p>' in html
+    assert found.conclusion.measure == "label"
+    assert f'<p class="conclusion">{unbroken(found.conclusion.sentence)}</p>' in files[PAGE]
 
 
 def test_where_the_judges_error_is_not_known_the_page_claims_nothing(tmp_path):
@@ -485,26 +475,6 @@ def test_the_forest_of_all_metrics_is_folded(files):
     before = section_of(files[PAGE], "glance").split('<figure class="overview"')[0]
 
     assert before.count("<details") > before.count("</details>")
-
-
-@pytest.mark.parametrize("labelled", [True, False])
-def test_the_files_depend_neither_on_the_parts_nor_on_the_order_of_rows(tmp_path, labelled):
-    names = ("aurora", "borealis", "cygnus")
-    rows = [
-        row(
-            f"q{i}", name, "" if i % 5 == 0 else f"answer {i}", (labelled and (i + n) % 3 > 0) or None, i / 9, i % 4 / 4
-        )
-        for i in range(9)
-        for n, name in enumerate(names)
-    ]
-    mixed = Random(8).sample(rows, len(rows))  # noqa: S311
-
-    _, documents = inputs(rows, tmp_path / "documents", part_rows=100)
-    expected = written(rows, tmp_path / "whole", part_rows=100)
-
-    assert written(rows, tmp_path / "parts", part_rows=3, documents=documents) == expected
-    assert written(mixed, tmp_path / "mixed", part_rows=100, documents=documents) == expected
-    assert written(mixed, tmp_path / "both", part_rows=4, documents=documents) == expected
 
 
 def test_weighted_numbers_have_a_column_of_the_scores_beside_those_of_the_rows(files, tmp_path):

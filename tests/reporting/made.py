@@ -139,7 +139,7 @@ def validation(success=True):
     return {"success": success, "counts": {"rows": 8, "rows_load": 1234567}, "checks": checks}
 
 
-def inputs(rows, folder: Path, part_rows=3, extra=()):
+def inputs(rows, folder: Path, part_rows=100, extra=()):
     """The report's tables and documents, with the real estimates in them."""
     made = parts_of(tables(rows) | dict(extra), folder, part_rows)
     gate = GATE.model_copy(update={"primary": _primary(rows, dict(extra))})
@@ -162,7 +162,7 @@ def _primary(rows, extra):
     return "f1" if "lexical" not in extra else next(iter(scored), "label")
 
 
-def written(rows, folder: Path, part_rows=3, section=None, documents=None, extra=(), **more):
+def written(rows, folder: Path, part_rows=100, section=None, documents=None, extra=(), **more):
     """What the report writes for these rows; more: what else it is given, such as past runs."""
     made, found = inputs(rows, folder, part_rows, extra)
     options = Report(**(SECTION | (section or {})))

@@ -28,7 +28,7 @@ def crowd(tmp_path_factory):
         for name in names
     ]
     return {
-        size: written([each for each in answers if each["candidate"] in names[:size]], folder, part_rows=100)[PAGE]
+        size: written([each for each in answers if each["candidate"] in names[:size]], folder)[PAGE]
         for size, folder in ((size, tmp_path_factory.mktemp("crowd")) for size in (1, 5, 9))
     }
 
@@ -184,7 +184,7 @@ def test_a_slice_column_has_a_large_panel_and_a_small_one_a_metric_the_primary_o
 def test_metrics_agree_with_people_in_one_drawing_the_best_first(tmp_path):
     rows = [each | {"id": f"{each['id']}-{n}"} for each in ROWS for n in range(10)]
 
-    found = labels(section_of(written(rows, tmp_path, part_rows=100)[PAGE], "people"))
+    found = labels(section_of(written(rows, tmp_path)[PAGE], "people"))
 
     assert [re.sub(r", [\d.]+ % to [\d.]+ %", "", label) for label in found] == [
         "semantic_similarity: aurora 75.0 %; borealis 66.7 %",
@@ -212,7 +212,7 @@ def test_three_candidates_or_more_have_a_matrix_and_two_a_sentence(crowd, html):
 
 
 def first_lines(rows, folder):
-    glance = section_of(written(rows, folder, part_rows=1000)[PAGE], "glance")
+    glance = section_of(written(rows, folder)[PAGE], "glance")
     folder.with_suffix(".html").write_text(glance, encoding="utf-8")
     return words_of(glance.split('class="conclusion">')[1].split("</p>")[0]).strip()
 
@@ -256,7 +256,7 @@ def test_candidates_without_labels_are_named(tmp_path):
 def test_beside_a_sentence_about_a_measure_stand_the_rows_that_have_it(tmp_path):
     rows = of_three(dict.fromkeys("ab", lambda i: i % 2 > 0), dict.fromkeys("ab", lambda i: i < 20))
 
-    section = words_of(section_of(written(rows, tmp_path, part_rows=1000)[PAGE], "candidates"))
+    section = words_of(section_of(written(rows, tmp_path)[PAGE], "candidates"))
 
     assert "b is the same as a on the pass rate of label 20 of 60 shared rows" in section
 

@@ -37,17 +37,13 @@ def html(tmp_path_factory):
 
 
 def test_without_past_runs_the_page_says_nothing_of_them(tmp_path):
-    html = written(ROWS, tmp_path)[PAGE]
+    html = page(tmp_path, [])
 
     assert 'id="history"' not in html
     assert "Over time" not in html
 
 
-def test_no_runs_are_as_no_history(tmp_path):
-    assert page(tmp_path / "a", []) == written(ROWS, tmp_path / "b")[PAGE]
-
-
-def test_every_tag_is_closed_no_id_stands_twice_and_every_link_leads_somewhere(html):
+def test_every_tag_is_closed_no_id_stands_twice_and_nothing_is_fetched(html):
     found = Page(html)
     ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
 
@@ -55,19 +51,15 @@ def test_every_tag_is_closed_no_id_stands_twice_and_every_link_leads_somewhere(h
     assert sorted(set(ids)) == sorted(ids)
     assert {attributes["href"].partition("?")[0] for attributes in found.all("a")} <= {f"#{each}" for each in ids}
     assert '<a href="#history">Over time</a>' in html
-
-
-def test_nothing_is_fetched_and_nothing_runs(html):
-    plain = re.sub(r'xmlns(:xlink)?="http://www\.w3\.org/[^"]*"', "", html)
-
-    assert not {"link", "img", "iframe"} & {tag for tag, _ in Page(html).tags}
+    assert not {"link", "img", "iframe"} & {tag for tag, _ in found.tags}
     assert len(scripts(html)) == 2
-    assert "http" not in plain.replace("http-equiv", "")
+    plain = re.sub(r'xmlns(:xlink)?="http://www\.w3\.org/[^"]*"', "", html).replace("http-equiv", "")
+    assert "http" not in plain
     assert "url(" not in plain
 
 
-def test_ninety_nights_of_fifteen_metrics_and_two_candidates_stay_small(html, tmp_path):
-    assert len(html) - len(written(ROWS, tmp_path)[PAGE]) < 450_000
+def test_ninety_nights_of_fifteen_metrics_and_two_candidates_stay_small(html):
+    assert len(section(html)) < 450_000
     assert section(html).count('<div class="chart"') == 15 + 1
 
 
@@ -265,7 +257,7 @@ def test_a_long_name_keeps_its_end():
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("nights", [1, 2, 3, 4, 6, 7, 10, 12, 14, 21, 30, 45, 60, 90, 180])
+@pytest.mark.parametrize("nights", [1, 2, 3, 7, 12, 30, 90, 180])
 def test_dates_are_neither_cut_nor_on_each_other_nor_alone(size, nights):
     found = dates(drawn([entry(FIRST + day * DAY) for day in range(nights)], size=size), size)
 

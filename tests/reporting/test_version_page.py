@@ -52,18 +52,26 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def sides(tmp_path: Path) -> Any:
-    """A comparison of two versions whose newer one gives hostile answers."""
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A comparison of two versions whose newer one gives hostile answers, the rows of it, and its page."""
+    tmp_path = tmp_path_factory.mktemp("hostile")
     older = [row(f"q{n}", "aurora", "Paris", True, 1.0, 0.9) for n in range(21)]
     newer = [
         row(f"q{n}", "aurora", HOSTILE[n % len(HOSTILE)], False, 0.0, 0.1, topic="<b>[red]|\x1b[31m") for n in range(21)
     ]
+    found = compared({"<i>a\x1b[31m": older, "b": newer}, tmp_path, gate_on("label"))
+    found["pairs"][0]["rows"]["stale_labels"] = 3
+    return found, newer, page(newer, tmp_path / "page", found)
+
+
+def compared(versions: dict[str, Any], folder: Path, gate: Any) -> Any:
+    """The comparison of two versions, given their rows."""
     found = []
-    for name, rows in (("<i>a\x1b[31m", older), ("b", newer)):
-        folder = tmp_path / name
-        inputs(rows, folder / "data")
-        found.append(Version(name, folder, None))
-    return compare_versions(*found, gate_on("label"), CompareOptions()), newer
+    for name, rows in versions.items():
+        inputs(rows, folder / name / "data")
+        found.append(Version(name, folder / name, None))
+    return compare_versions(*found, gate, CompareOptions())
 
 
 def page(rows: Any, folder: Path, found: Any) -> str:
@@ -72,22 +80,8 @@ def page(rows: Any, folder: Path, found: Any) -> str:
     return html
 
 
-def changed(older: Any, newer: Any, folder: Path) -> str:
-    """What the page says of two answers to each of nine questions: of a version that is right, and of a wrong one."""
-    found = []
-    for name, answer, label in (("a", older, True), ("b", newer, False)):
-        rows = [row(f"q{n}", "aurora", answer, label, 0.9, 0.9) for n in range(9)]
-        inputs(rows, folder / name / "data")
-        found.append(Version(name, folder / name, None))
-    html = page(rows, folder / "page", compare_versions(*found, gate_on("label"), CompareOptions()))
-    section: str = section_of(html, "comparison")
-    return section
-
-
-def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Path) -> None:
-    found, newer = sides(tmp_path)
-
-    html = page(newer, tmp_path / "page", found)
+def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(hostile: Any) -> None:
+    _, _, html = hostile
 
     tags = Tags(html)
     assert tags.open == []
@@ -98,12 +92,11 @@ def test_the_page_has_the_comparison_and_every_tag_of_it_is_closed(tmp_path: Pat
     assert "21 rows changed result" in html
     assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by human labels" in html
     assert "<caption>Differences of aurora: &lt;i&gt;a⟨U+001B⟩[31m → b</caption>" in html
+    assert "3 labels are of another answer (stale)" in html
 
 
-def test_nothing_of_others_is_markup(tmp_path: Path) -> None:
-    found, newer = sides(tmp_path)
-
-    html = page(newer, tmp_path / "page", found)
+def test_nothing_of_others_is_markup(hostile: Any) -> None:
+    _, _, html = hostile
 
     tags = Tags(html)
     assert not tags.names & {"img", "iframe", "link", "object"}
@@ -113,6 +106,8 @@ def test_nothing_of_others_is_markup(tmp_path: Path) -> None:
     assert "<i>a" not in html
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", html)
     assert len(html) < 2_000_000
+    for marked in re.findall(r"<(?:del|ins)>(.*?)</(?:del|ins)>", section_of(html, "comparison"), re.DOTALL):
+        assert "<" not in marked
 
 
 def test_a_number_that_is_unknown_is_a_dash(tmp_path: Path) -> None:
@@ -140,8 +135,7 @@ def test_a_row_that_failed_before_and_after_is_counted_once(tmp_path: Path) -> N
     ("names", "head", "rows"),
     [
         (["f1", "label"], "Pass rate of", ["f1", "label"]),
-        (["f1", "f1.value"], "Measure", ["f1 pass rate", "f1.value"]),
-        (["rouge_recall"], "Measure", ["rouge_recall"]),
+        (["f1", "f1.value", "rouge_recall"], "Measure", ["f1 pass rate", "f1.value", "rouge_recall"]),
     ],
 )
 def test_a_pass_rate_is_told_from_a_score(names: list[str], head: str, rows: list[str], tmp_path: Path) -> None:
@@ -166,44 +160,33 @@ def test_without_a_comparison_there_is_no_word_of_it(tmp_path: Path) -> None:
     assert 'id="candidates"' in html
 
 
-def test_the_same_comparison_makes_the_same_bytes(tmp_path: Path) -> None:
-    found, newer = sides(tmp_path)
+def test_the_same_comparison_makes_the_same_bytes(hostile: Any, tmp_path: Path) -> None:
+    found, newer, html = hostile
 
-    assert page(newer, tmp_path / "x", found) == page(newer[::-1], tmp_path / "y", json.loads(json.dumps(found)))
+    assert page(newer[::-1], tmp_path, json.loads(json.dumps(found))) == html
 
 
 def test_a_version_without_its_numbers_has_no_page(tmp_path: Path, project: Path) -> None:
-    found, newer = sides(tmp_path)
-    inputs(newer, project / "run/data")
+    inputs(ROWS, project / "run/data")
 
     with pytest.raises(VersionError, match=r"run: no reports/metrics\.json there"):
-        write_page(Version("run", project / "run", None), tmp_path / "page.html", comparison=found)
+        write_page(Version("run", project / "run", None), tmp_path / "page.html")
 
 
 def test_both_answers_are_shown_with_what_only_one_has(tmp_path: Path) -> None:
-    section = changed("It is Paris, on the Seine", "It is Rome, on the Tiber", tmp_path)
+    answers = [("It is Paris, on the Seine", "It is Rome, on the Tiber")] * 5
+    answers += [("Paris", None)] * 2 + [("Paris", "Rome, of course")] * 2
+    older = [row(f"q{n}", "aurora", answer, True, 0.9, 0.9) for n, (answer, _) in enumerate(answers)]
+    newer = [row(f"q{n}", "aurora", answer, False, 0.9, 0.9) for n, (_, answer) in enumerate(answers)]
 
-    assert "It is <del>Paris</del>, on the <del>Seine</del></div>" in section
-    assert "It is <ins>Rome</ins>, on the <ins>Tiber</ins></div>" in section
+    html = page(newer, tmp_path / "page", compared({"a": older, "b": newer}, tmp_path, gate_on("label")))
+    section = section_of(html, "comparison")
+
+    assert section.count("It is <del>Paris</del>, on the <del>Seine</del></div>") == section.count("<del>Paris") == 5
+    assert section.count("It is <ins>Rome</ins>, on the <ins>Tiber</ins></div>") == 5
+    assert section.count("no response") == section.count("no word in common") == 2
     assert section.count('<article class="card">') == 9
     assert "<summary>4 more</summary>" in section
-
-
-@pytest.mark.parametrize(("newer", "says"), [(None, "no response"), ("Rome, of course", "no word in common")])
-def test_without_a_word_in_common_nothing_is_marked(newer: str | None, says: str, tmp_path: Path) -> None:
-    section = changed("Paris", newer, tmp_path)
-
-    assert section.count(says) == 9
-    assert "<del>Paris" not in section
-
-
-def test_marks_never_leak_markup_of_either_answer(tmp_path: Path) -> None:
-    found, newer = sides(tmp_path)
-
-    section = section_of(page(newer, tmp_path / "page", found), "comparison")
-
-    for marked in re.findall(r"<(?:del|ins)>(.*?)</(?:del|ins)>", section, re.DOTALL):
-        assert "<" not in marked
 
 
 def a_run(folder: Path, *, with_ledger: bool) -> Version:
@@ -234,22 +217,15 @@ def test_the_page_of_a_version_says_what_its_verdicts_cost(tmp_path: Path, words
     assert words in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_stale_labels_are_told_on_the_page(tmp_path: Path) -> None:
-    found, newer = sides(tmp_path)
-    found["pairs"][0]["rows"]["stale_labels"] = 3
-
-    assert "3 labels are of another answer (stale)" in page(newer, tmp_path / "page", found)
-
-
 def several_of(tmp_path: Path, *names: str) -> ComparedVersions:
     """Versions with these names, of the same rows but for the last one, whose answers are wrong; with a trend."""
-    compared = []
+    versions = []
     for name in names:
         wrong = name == names[-1]
         rows = [row(f"q{n}", "aurora", "Rome" if wrong else "Paris", not wrong, 1.0, 0.9) for n in range(21)]
         inputs(rows, tmp_path / name / "data")
-        compared.append(Version(name, tmp_path / name, None))
-    document = rounded(compare_several(compared, gate_on("label"), "first"))
+        versions.append(Version(name, tmp_path / name, None))
+    document = rounded(compare_several(versions, gate_on("label"), "first"))
     numbers = {"metric": "label", "n": 21, "pass_rate": 0.9, "pass_rate_low": 0.8, "pass_rate_high": 1.0}
     entry = {"candidate": "aurora", "value": 0.9, "low": 0.8, "high": 1.0, "threshold": 0.5, **numbers}
     document["values"] = [
@@ -294,13 +270,12 @@ def test_runs_of_the_history_open_their_comparison(tmp_path: Path) -> None:
 
 
 def test_time_and_cost_have_a_table_of_their_own_that_says_what_is_better(tmp_path: Path) -> None:
-    found = []
-    for name, factor in (("a", 1.0), ("b", 3.0)):
-        rows = [row(f"q{n}", "aurora", "Paris", True, 1.0, 0.9, latency=factor * (1.0 + n % 9)) for n in range(90)]
-        inputs(rows, tmp_path / name / "data")
-        found.append(Version(name, tmp_path / name, None))
+    rows, slower = (
+        [row(f"q{n}", "aurora", "Paris", True, 1.0, 0.9, latency=factor * (1.0 + n % 9)) for n in range(90)]
+        for factor in (1.0, 3.0)
+    )
     gate = gate_on("label").model_copy(update={"metrics": {"latency_p50": 0.1}})
-    html = page(rows, tmp_path / "page", compare_versions(*found, gate, CompareOptions()))
+    html = page(slower, tmp_path / "page", compared({"a": rows, "b": slower}, tmp_path, gate))
     section = " ".join(section_of(html, "comparison").split())
 
     assert Tags(html).open == []

@@ -267,8 +267,8 @@ def test_progress_is_told_in_texts_and_its_share_in_tokens(parts, tmp_path, monk
 
 @pytest.mark.usefixtures("model")
 def test_parts_change_no_byte_of_the_file(parts, tmp_path, monkeypatch):
-    monkeypatch.setattr(distinct_texts, "TEXTS_AT_ONCE", 50_000)
-    responses, references = [f"answer {i}" for i in range(20_000)], [[f"reference {i}"] for i in range(20_000)]
+    monkeypatch.setattr(distinct_texts, "TEXTS_AT_ONCE", 10_000)
+    responses, references = [f"answer {i}" for i in range(4_000)], [[f"reference {i}"] for i in range(4_000)]
     [whole] = run(parts((responses, references)), params(), Vectors(tmp_path / "a"))
     [again] = run(parts(*[(responses, references)] * 3), params(), Vectors(tmp_path / "b"))
 

@@ -163,16 +163,11 @@ def test_a_column_that_some_records_lack_is_null_there():
         ("[sic]", None, ["[sic]"]),
         (r"['\x']", None, [r"['\x']"]),
         ("['a'.b]", None, ["['a'.b]"]),
+        ('{"total": 1.50, "lines": [{"n": 1}]}', None, ['{"total": 1.50, "lines": [{"n": 1}]}']),
     ],
 )
 def test_references(given, separator, expected):
     assert column("references", [PARIS | {"ref": given}], reference_separator=separator) == [expected]
-
-
-def test_a_reference_of_json_as_text_stays_as_it_is_written() -> None:
-    text = '{"total": 1.50, "lines": [{"n": 1}]}'
-
-    assert column("references", [PARIS | {"ref": text}]) == [[text]]
 
 
 def test_references_in_several_columns() -> None:
@@ -239,25 +234,11 @@ def test_phrases(given, expected):
     assert column("phrases", [PARIS | {"must": given}], phrases="must") == [expected]
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("true", True),
-        ("TRUE", True),
-        (" Yes ", True),
-        ("1", True),
-        ("1.0", True),
-        ("false", False),
-        ("No", False),
-        ("0", False),
-        ("0.0", False),
-        (None, None),
-        ("", None),
-        (" ", None),
-    ],
-)
-def test_labels(given, expected):
-    assert column("label", [PARIS | {"ok": given}], candidates={"m": {"response": "a", "label": "ok"}}) == [expected]
+def test_labels():
+    texts = {True: ["true", "TRUE", " Yes ", "1", "1.0"], False: ["false", "No", "0", "0.0"], None: [None, "", " "]}
+    for label, given_labels in texts.items():
+        values = [PARIS | {"id": str(n), "ok": each} for n, each in enumerate(given_labels)]
+        assert {*column("label", values, candidates={"m": {"response": "a", "label": "ok"}})} == {label}
 
 
 @pytest.mark.parametrize(
@@ -361,18 +342,6 @@ def test_a_later_record_of_the_same_id_is_rejected_for_every_candidate():
         (3, "7", "m"), (3, "7", "n"), (4, "7", "m"), (4, "7", "n")
     ]  # fmt: skip
     assert {row["reason"] for row in rejected} == {"the id '7' (dataset.id: id) is also in answers.jsonl, line 1"}
-
-
-@pytest.mark.parametrize(("repeated", "most", "stops"), [(1, 0.01, False), (2, 0.01, True), (2, 0.02, False)])
-def test_repeated_ids_stop_a_load_only_above_max_rejected(repeated: int, most: float, stops: bool) -> None:
-    values = [PARIS | {"id": str(i)} for i in range(100 - repeated)] + [PARIS | {"id": "0"}] * repeated
-    options = params(limits={"max_rejected": most})
-
-    [part] = load(records(*values), options)
-    read = counts(part)
-
-    assert part["load_rejected"].num_rows == repeated
-    assert (read["rejected_allowed"] < part["load_rejected"].num_rows) == stops
 
 
 def test_no_without_quotes_in_params_is_the_text_no() -> None:
@@ -599,12 +568,6 @@ def test_parts_hold_all_candidates_of_an_id():
     assert [part["load"].num_rows + part["load_rejected"].num_rows <= 5 for part in parts] == [True, True]
 
 
-def test_an_iterator_of_records_will_do():
-    (part,) = load(iter(records(PARIS)), params())
-
-    assert part["load"].num_rows == 1
-
-
 TONE = "score|name:tone|bounds:0..5|better:lower|v:2"
 
 
@@ -727,11 +690,9 @@ SYSTEMS = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"]
 
 
 @pytest.mark.skipif(not EVOUNA.exists(), reason="the EVOUNA-NQ data is not here")
-@pytest.mark.parametrize(("exclude", "rows", "rejected"), [({"improper": True}, 15_100, 0), ({}, 18_045, 5)])
-def test_real_answers(exclude, rows, rejected):
+def test_real_answers():
     mapping = {
         "path": str(EVOUNA),
-        "exclude": exclude,
         "id": None,
         "input": "question",
         "references": "golden_answer",
@@ -742,8 +703,8 @@ def test_real_answers(exclude, rows, rejected):
 
     (part,) = load(source(wanted), wanted)
 
-    assert (part["load"].num_rows, part["load_rejected"].num_rows) == (rows, rejected)
-    assert set(part["load_rejected"]["line"].to_pylist()) <= {14_567}
+    assert (part["load"].num_rows, part["load_rejected"].num_rows) == (18_045, 5)
+    assert set(part["load_rejected"]["line"].to_pylist()) == {14_567}
 
 
 # versions with numbers from elsewhere
@@ -759,28 +720,8 @@ def scored(folder, **score):
 
 
 @pytest.mark.parametrize(
-    ("score", "signature", "rate_signature"),
-    [
-        ({}, "score|name:tone|bounds:none|better:higher|v:2", None),
-        ({"bounds": [0, 1]}, "score|name:tone|bounds:0..1|better:higher|v:2", None),
-        (
-            {"bounds": [-1, 2.5], "threshold": 0.5, "higher_is_better": False},
-            "score|name:tone|bounds:-1..2.5|better:lower|v:2",
-            "score|name:tone|bounds:-1..2.5|better:lower|v:2|thr:<=0.5",
-        ),
-    ],
-)
-def test_the_signature_of_numbers_from_elsewhere_has_their_bounds_and_direction(score, signature, rate_signature):
-    (part,) = load(records(PARIS | {"s": "0"}), params(scores={"tone": {"column": "s", **score}}))
-
-    facts = about(part["load"].schema)["columns"]["score_tone"]
-    assert (facts["signature"], facts.get("rate_signature")) == (signature, rate_signature)
-
-
-@pytest.mark.parametrize(
     ("older", "newer", "reason"),
     [
-        ({"bounds": [0, 1]}, {"bounds": [0, 100]}, "bounds was 0..1, is 0..100"),
         ({"bounds": [0, 1]}, {}, "bounds was 0..1, is none"),
         ({}, {"higher_is_better": False}, "better was higher, is lower"),
         ({"bounds": [0, 1234567]}, {"bounds": [0, 1234568]}, "bounds was 0..1234567, is 0..1234568"),

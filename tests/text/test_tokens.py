@@ -60,11 +60,6 @@ def test_tokens_of_a_text_are_what_its_tokenizer_gives(tokenizer, texts, lowerca
     assert tokens_of(texts, tokenizer, lowercase=lowercase) == split(texts, tokenizer, lowercase=lowercase)
 
 
-@pytest.mark.parametrize("tokenizer", ALL)
-def test_tokens_of_one_text_alone(tokenizer):
-    assert [tokens_of([text], tokenizer) for text in EXAMPLES] == [[tokenizer.split(text)] for text in EXAMPLES]
-
-
 def test_treebank_tokens_of_every_short_text_of_its_own_characters():
     texts = ["".join(text) for length in range(5) for text in product("a .'\")»", repeat=length)]
 
@@ -84,7 +79,7 @@ def test_treebank_leaves_every_contraction_to_nltk():
 
 @pytest.mark.parametrize("tokenizer", ALL)
 def test_tokens_of_every_two_pieces(tokenizer):
-    texts = [first + blank + second for first, blank, second in product(PIECES[::2], ["", " "], PIECES[1::2])]
+    texts = [first + blank + second for first, blank, second in product(PIECES[::4], ["", " "], PIECES[1::2])]
 
     assert tokens_of(texts, tokenizer) == split(texts, tokenizer)
 
@@ -107,19 +102,10 @@ def test_more_chunks_than_are_tokenised_together(tokenizer):
 
 
 @pytest.mark.parametrize("tokenizer", ALL)
-def test_a_chunk_that_holds_the_mark_leaves_its_block_as_it_is(tokenizer):
-    texts = [" ".join(["cats,", f"{MARK}-{MARK}", MARK, f"x{MARK}", MARK.upper(), "don't", "dogs."])]
+def test_long_texts_without_blanks(tokenizer):
+    texts = [*(piece * (50_000 // len(piece)) for piece in ("a", "東", "é.", "x-1,'")), "a b"]
 
     assert tokens_of(texts, tokenizer) == split(texts, tokenizer)
-    assert tokens_of(texts, tokenizer, lowercase=True) == split(texts, tokenizer, lowercase=True)
-
-
-@pytest.mark.parametrize("tokenizer", ALL)
-@pytest.mark.parametrize("piece", ["a", "東", "é.", "x-1,'"])
-def test_a_long_text_without_blanks(tokenizer, piece):
-    text = piece * (100_000 // len(piece))
-
-    assert tokens_of([text, "a b"], tokenizer) == split([text, "a b"], tokenizer)
 
 
 def test_both_sides_share_one_vocabulary_of_distinct_tokens():
@@ -168,8 +154,7 @@ def test_nothing_to_tokenise(tokenizer):
         assert tokens.vocabulary == []
 
 
-@pytest.mark.parametrize("text", [pa.string(), pa.large_string()])
-@pytest.mark.parametrize("of", [pa.list_, pa.large_list])
+@pytest.mark.parametrize(("text", "of"), [(pa.string(), pa.list_), (pa.large_string(), pa.large_list)])
 @pytest.mark.parametrize(("start", "length"), [(0, 9), (3, 5), (8, 1), (9, 0)])
 def test_arrow_arrays_may_be_large_and_slices(text, of, start, length):
     responses = ["zero. x", "é", None, '"three"', "", None, "six six.", "東 7", "eight"]

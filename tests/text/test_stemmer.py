@@ -63,7 +63,6 @@ def nltk_stems(words):
 )
 def test_the_stem_of_a_word(word, stem):
     assert porter_stems([word]) == nltk_stems([word]) == [stem]
-    assert porter_stems([word]) == [stem]
 
 
 def test_no_words_have_no_stems():
@@ -89,10 +88,10 @@ def test_equals_nltk_on_every_lemma_of_wordnet():
 
 
 def test_equals_nltk_on_inflected_words():
-    lemmas = wordnet().words[::600]
+    lemmas = wordnet().words[::1200]
     words = [lemma[: len(lemma) - cut] + ending for lemma in lemmas for ending in ENDINGS for cut in (0, 1)]
 
-    assert len(words) > 25_000
+    assert len(words) > 12_000
     assert porter_stems(words) == nltk_stems(words)
 
 

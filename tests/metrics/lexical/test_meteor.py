@@ -15,36 +15,9 @@ from tasks.text.tokenizers import tokenizer
 from tasks.text.wordnet import wordnet
 
 # Words that meet in every stage: by form, by stem, by synonym, by the synonym of a stem, and not at all.
-WORDS = [
-    "the",
-    "The",
-    "car",
-    "cars",
-    "auto",
-    "automobile",
-    "machine",
-    "run",
-    "running",
-    "ran",
-    "42",
-    "forty-two",
-    "big",
-]
-WORDS += [
-    "large",
-    "bigger",
-    "happy",
-    "happily",
-    "glad",
-    "felicitous",
-    "born",
-    "give",
-    "birth",
-    "Paris",
-    "!",
-    "日",
-    "xyzzy",
-]
+WORDS = ["the", "The", "car", "cars", "auto", "automobile", "machine", "run", "running", "ran", "42", "forty-two"]
+WORDS += ["big", "large", "bigger", "happy", "happily", "glad", "felicitous", "born", "give", "birth", "Paris", "!"]
+WORDS += ["日", "xyzzy"]
 SYNONYMS, READER = Synonyms(wordnet()), TableReader(wordnet())
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
 
@@ -126,14 +99,6 @@ def test_texts_without_tokens_are_compared_as_they_are():
     assert scores(*pairs, fallback=False).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_a_blank_response_is_wrong_and_a_missing_one_unmeasured():
-    assert scores(["  ", None, "x"], ["x", "x", []]).tolist() == pytest.approx([0.0, np.nan, np.nan], nan_ok=True)
-
-
-def test_no_rows_give_no_scores():
-    assert scores([], []).shape == (0,)
-
-
 def test_without_the_table_it_refuses_to_run(tmp_path, monkeypatch):
     monkeypatch.setattr(wordnet_module, "TABLE", tmp_path / "wordnet.npz")
     wordnet.cache_clear()
@@ -189,13 +154,6 @@ def test_equals_nltk_for_any_weights(response, reference, alpha, beta, gamma):
     ours = score(response, reference, profile="nltk", **weights)
 
     assert ours == pytest.approx(nltk_meteor(response, reference, "treebank", **weights), abs=1e-12)
-
-
-@given(SENTENCES, st.lists(SENTENCES, min_size=1, max_size=3), SENTENCES)
-def test_stays_within_bounds_and_one_more_reference_never_lowers_it(response, references, another):
-    before, after = score(response, references), score(response, [*references, another])
-
-    assert 0.0 <= before <= after <= 1.0
 
 
 def test_equals_nltk_on_random_texts():

@@ -49,13 +49,6 @@ def test_normalised_texts_of_the_pairs_are_used():
     assert metric.score(metric.stats(pairs)).tolist() == pytest.approx([1.0, np.nan], nan_ok=True)
 
 
-def test_a_missing_response_is_not_measured_and_a_blank_one_is_wrong():
-    scores = rows([None, " "], ["Paris", " "])
-
-    assert np.isnan(scores[0])
-    assert scores[1] == 0.0
-
-
 def test_takes_no_threshold():
     with pytest.raises(ValueError, match="binary"):
         StringPresence(threshold=0.5)

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from hypothesis import is_hypothesis_test, settings
 from tasks.pipeline import contents
 from tests import prefect_database
 from tests.comparison import repository
-from tests.small_project import PARAMS, ROOT, ROWS, write
+from tests.small_project import ROOT, make
 
 # Property tests: no deadline, because the first call of a kernel compiles it. `make test` tries the same 12 examples in
 # every run; `make test-all` (--hypothesis-profile=exhaustive) tries 200, other ones each time.
@@ -146,8 +145,5 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a params.yaml of the tests, our dvc.yaml, and ten questions."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
-    for file in (PARAMS, ROOT / "dvc.yaml"):
-        shutil.copy(file, tmp_path)
-    (tmp_path / "data/examples").mkdir(parents=True)
-    write(tmp_path, ROWS)
+    make(tmp_path)
     return tmp_path

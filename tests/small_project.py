@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,14 @@ ROWS = [
      "borealis_correct": True}
     for i in range(10)
 ]  # fmt: skip
+
+
+def make(folder: Path) -> None:
+    """Write a project: the params.yaml of the tests, our dvc.yaml, and ten questions."""
+    for file in (PARAMS, ROOT / "dvc.yaml"):
+        shutil.copy(file, folder)
+    (folder / "data/examples").mkdir(parents=True)
+    write(folder, ROWS)
 
 
 def write(folder: Path, rows: list[dict[str, Any]]) -> None:

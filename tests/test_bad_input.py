@@ -13,7 +13,7 @@ import pytest
 
 from tasks.__main__ import main
 from tasks.pipeline import tables
-from tests.small_project import PARAMS, ROOT, ROWS, edit, files, write
+from tests.small_project import ROWS, edit, files, make
 
 SCREEN = 24
 Fails = Callable[[str], str]
@@ -44,10 +44,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the tables of `load` and `normalize`, made once."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("loaded")
-        (folder / "data/examples").mkdir(parents=True)
-        for file in (PARAMS, ROOT / "dvc.yaml"):
-            shutil.copy(file, folder)
-        write(folder, ROWS)
+        make(folder)
         patch.chdir(folder)
         assert [main([stage]) for stage in ("load", "normalize")] == [0, 0]
     return folder / "data"

@@ -141,12 +141,7 @@ def test_the_offline_judge_by_part_gives_the_same_rows_and_no_evidence(
 
 
 @pytest.mark.usefixtures("project")
-@pytest.mark.parametrize(
-    ("wanted", "part_rows", "rows_a_worker", "started"), [(8, 6, 5, 4), (2, 6, 5, 2), (8, 6, 20, 1)]
-)
-def test_as_many_processes_start_as_have_something_to_do(
-    wanted: int, part_rows: int, rows_a_worker: int, started: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_as_many_processes_start_as_have_something_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     pools: list[int] = []
 
     class Pool(ThreadPoolExecutor):
@@ -155,13 +150,14 @@ def test_as_many_processes_start_as_have_something_to_do(
             super().__init__(1)
 
     monkeypatch.setattr("tasks.pipeline.workers.ProcessPoolExecutor", Pool)
-    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", rows_a_worker)
-    edit(lambda p: (p["load"].update(part_rows=part_rows), p["run"].update(workers=wanted)))
+    edit(lambda p: p["load"].update(part_rows=6))
     run("load")
-
-    run("normalize")
-
-    assert (pools or [1]) == [started]
+    for wanted, rows_a_worker, started in ((8, 5, [4]), (2, 5, [2]), (8, 20, [])):
+        monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", rows_a_worker)
+        edit(lambda p, wanted=wanted: p["run"].update(workers=wanted))  # type: ignore[misc]
+        pools.clear()
+        run("normalize")
+        assert pools == started
 
 
 def test_threads_are_shared_by_the_processes_unless_the_user_has_said_how_many(monkeypatch: pytest.MonkeyPatch) -> None:

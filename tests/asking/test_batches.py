@@ -190,8 +190,17 @@ def failing(first: dict[str, list[Any]]) -> Any:
     return fault
 
 
-@pytest.mark.parametrize("fault", [problem(429), problem(500), problem(503), CUT])
-@pytest.mark.parametrize("what", ["upload", "create", "get", "content", "list"])
+@pytest.mark.parametrize(
+    ("what", "fault"),
+    [
+        ("upload", problem(429)),
+        ("create", problem(500)),
+        ("create", CUT),
+        ("get", problem(503)),
+        ("content", CUT),
+        ("list", problem(500)),
+    ],
+)
 def test_an_exchange_that_fails_is_repeated_and_nothing_is_asked_twice(
     server: Any, tmp_path: Path, what: str, fault: Any
 ) -> None:

@@ -143,10 +143,16 @@ def test_a_stage_goes_on_when_the_server_is_killed(run, server, tmp_path):
     assert client.wait(20) == 130
 
 
-def test_without_a_server_a_stage_runs_by_itself_and_starts_one(run, tmp_path, monkeypatch):
+@pytest.fixture
+def in_run(run, tmp_path, monkeypatch):
+    """Make this process the stage load of the run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DVC_STAGE", "load")
     monkeypatch.setenv(stage_server.RUN, str(run.pid))
+
+
+@pytest.mark.usefixtures("in_run")
+def test_without_a_server_a_stage_runs_by_itself_and_starts_one(run, monkeypatch):
     started = []
     monkeypatch.setattr(stage_server, "_start", lambda *of: started.append(of))
 
@@ -155,22 +161,18 @@ def test_without_a_server_a_stage_runs_by_itself_and_starts_one(run, tmp_path, m
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_after_a_server_was_killed_a_stage_runs_by_itself(end, run, server, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("in_run")
+def test_after_a_server_was_killed_a_stage_runs_by_itself(end, server, monkeypatch):
     server.send_signal(end)
     server.wait()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DVC_STAGE", "load")
-    monkeypatch.setenv(stage_server.RUN, str(run.pid))
     monkeypatch.setattr(stage_server, "_start", lambda *_: None)
 
     assert stage_server.delegate(["load"]) is None
 
 
-def test_a_server_that_does_not_answer_is_not_waited_for_long(run, server, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("in_run")
+def test_a_server_that_does_not_answer_is_not_waited_for_long(server, monkeypatch):
     server.send_signal(signal.SIGSTOP)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DVC_STAGE", "load")
-    monkeypatch.setenv(stage_server.RUN, str(run.pid))
     monkeypatch.setattr(stage_server, "PATIENCE", 0.1)
 
     assert stage_server.delegate(["load"]) is None

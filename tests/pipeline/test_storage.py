@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from tasks.pipeline.storage import _REMEDY, Manifest, Storage, StoredPart, manif
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.yaml import load_yaml
 from tasks.runner import run
-from tests.small_project import PARAMS, edit, files
+from tests.small_project import PARAMS, edit, files, make
 
 STAGES = ("load", "normalize")
 
@@ -38,14 +39,25 @@ def evaluate() -> dict[str, list[pa.Table]]:
     return {stage: list(Parts(Path("data", stage))) for stage in STAGES}
 
 
-@pytest.fixture
-def stored(project: Path) -> Path:
-    """The address of a storage that has the tables of two stages."""
-    folder = project / "storage"
-    store(folder)
-    for stage in STAGES:
-        run(stage)
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose tables of two stages are in storage, to be copied."""
+    folder = tmp_path_factory.mktemp("stored")
+    make(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        store(folder / "storage")
+        evaluate()
     return folder
+
+
+@pytest.fixture
+def stored(project: Path, template: Path) -> Path:
+    """The address of a storage that has the tables of two stages."""
+    shutil.copytree(template, project, dirs_exist_ok=True)
+    for file in (*project.glob("data/*/manifest.json"), project / "params.yaml"):
+        file.write_text(file.read_text().replace(str(template), str(project)))
+    return project / "storage"
 
 
 @pytest.mark.usefixtures("project")

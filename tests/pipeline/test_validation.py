@@ -18,7 +18,6 @@ from tasks.pipeline.validation import (
     Check,
     add_up,
     check,
-    check_counts,
     check_same_keys,
     check_unique,
     key_hashes,
@@ -170,14 +169,6 @@ def test_a_part_more_than_the_input_has_is_found(tmp_path: Path) -> None:
     found = check_same_keys(keys_of(("a", "x")), parts_of(tmp_path / "load", keys_of(("a", "x"))), 1)
 
     assert found.first == ("part-00001, row 0: a/x, in data/load: none",)
-
-
-def test_lost_rows_are_found_by_the_counts() -> None:
-    rule = gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_load")
-
-    [found] = check_counts([rule], {"rows": 9, "rows_load": 10})
-
-    assert found.failed == 1
 
 
 def test_a_column_that_is_not_there_fails_the_check() -> None:

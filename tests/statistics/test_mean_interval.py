@@ -101,14 +101,6 @@ def test_one_row_says_little(x: float, method: str) -> None:
     assert (estimate.n, str(estimate.method)) == (1, method)
 
 
-def test_other_bounds_are_a_change_of_units() -> None:
-    unit = mean_interval([0.0, 0.25, 1.0, 0.75])
-    shifted = mean_interval([-1.0, -0.5, 1.0, 0.5], bounds=(-1, 1))
-
-    assert shifted[:3] == pytest.approx(tuple(2 * v - 1 for v in unit[:3]), abs=1e-12)
-    assert shifted[3:] == unit[3:]
-
-
 def test_the_mean_of_equal_rows_is_their_value() -> None:
     assert mean_interval([0.1] * 1001).value == 0.1
 

@@ -45,12 +45,8 @@ def equicorrelated(metrics: int, correlation: float, alpha: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("metrics", "correlation", "alpha"),  # each value of each meets each value of the others once
-    [
-        *[(2, 0.3, 0.05), (2, 0.8, 1.3e-5), (2, 0.95, 0.001)],
-        *[(15, 0.3, 0.001), (15, 0.8, 0.05), (15, 0.95, 1.3e-5)],
-        *[(60, 0.3, 1.3e-5), (60, 0.8, 0.001), (60, 0.95, 0.05)],
-    ],
+    ("metrics", "correlation", "alpha"),
+    [(2, 0.95, 0.001), (15, 0.3, 1.3e-5), (60, 0.8, 0.05)],
 )
 def test_critical_value_is_that_of_the_integral(metrics: int, correlation: float, alpha: float) -> None:
     c = max_t(correlated(metrics, correlation), confidence=1 - alpha)
@@ -69,9 +65,8 @@ def test_copies_of_a_metric_cost_nothing(copies: int) -> None:
     assert max_t(rows) == pytest.approx(1.95996, abs=0.01)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_metrics_that_depend_on_each_other_have_a_value(seed: int) -> None:
-    basis = np.random.default_rng(seed).normal(size=(300, 20))
+def test_metrics_that_depend_on_each_other_have_a_value() -> None:
+    basis = np.random.default_rng(0).normal(size=(300, 20))
     rows = np.column_stack([basis, basis[:, :1] - basis[:, 1:], basis @ basis[:20]])
 
     assert 3.0 < max_t(rows) < 3.34  # 59 metrics; Šidák's value is 3.33
@@ -130,6 +125,8 @@ def test_unusable_contributions_are_refused(influence: object, message: str) -> 
 def test_confidence_is_a_share() -> None:
     with pytest.raises(ValueError, match=r"0\.95"):
         max_t(np.eye(2), confidence=95)
+    with pytest.raises(ValueError, match=r"0\.95"):
+        sidak(2, 95)
 
 
 @pytest.mark.parametrize(
@@ -144,17 +141,6 @@ def test_sidaks_value_is_that_of_so_many_unrelated_tests(tests: int, confidence:
 def test_sidaks_value_is_there_for_more_tests_than_anybody_has() -> None:
     assert sidak(10**9, 0.9999) == pytest.approx(7.3, abs=0.2)
     assert np.diff([sidak(k) for k in (1, 2, 10, 200, 10**6)]).min() > 0.1
-
-
-def test_sidaks_confidence_is_a_share() -> None:
-    with pytest.raises(ValueError, match=r"0\.95"):
-        sidak(2, 95)
-
-
-@derandomized
-@given(tables)
-def test_what_is_known_of_correlations_never_asks_for_more_than_sidak(rows: np.ndarray) -> None:
-    assert max_t(rows) <= sidak(rows.shape[1]) + 1e-9
 
 
 CLOSE = 1e-9

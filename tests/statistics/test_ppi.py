@@ -192,21 +192,6 @@ def test_clusters_that_both_parts_share_are_less_than_their_sum() -> None:
     assert width(shared) > width(apart)
 
 
-def test_clusters_may_be_anything_hashable() -> None:
-    y, f, rest = example(60, 120)
-    codes, rest_codes = np.arange(60) % 20, np.arange(120) % 30
-    expected = ppi_mean(y, f, rest, codes, rest_codes)
-
-    for a, b in (
-        (codes.tolist(), rest_codes.tolist()),
-        ([f"c{i}" for i in codes], np.array([f"c{i}" for i in rest_codes])),
-        (codes.astype(np.uint64), rest_codes.astype(np.int8)),
-        (codes * 10**12, rest_codes * 10**12),
-        ([("doc", int(i)) for i in codes], [("doc", int(i)) for i in rest_codes]),
-    ):
-        assert ppi_mean(y, f, rest, a, b)[:3] == pytest.approx(expected[:3], rel=1e-12)
-
-
 def test_few_clusters_warn_in_the_name_of_the_caller() -> None:
     y, f, rest = example(27, 90)
     with pytest.warns(FewClusters, match="9 clusters") as caught:

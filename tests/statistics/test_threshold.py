@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -161,20 +161,6 @@ def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: R
     random.shuffle(order)
 
     assert fit([rows[i] for i in order], max_false_pass=risk) == fit(rows, max_false_pass=risk)  # type: ignore[arg-type]
-
-
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
-@derandomized
-@given(labelled, st.randoms(use_true_random=False))
-def test_neither_does_the_name_of_a_cluster(rows: list[tuple[float, bool]], random: Random) -> None:
-    assume(len(rows) > 4)
-    names = [f"conversation {i % 5}" for i in range(len(rows))]
-    order = list(range(len(rows)))
-    random.shuffle(order)
-
-    shuffled = fit([rows[i] for i in order], [names[i][::-1] for i in order])
-
-    assert shuffled == fit(rows, names)
 
 
 @derandomized

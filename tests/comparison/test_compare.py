@@ -24,7 +24,7 @@ from tasks.scores import columns
 from tasks.versions.version import Version
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument
-from tests.comparison.sample import GATE, NORMALIZE, answers, change_facts, drawn, gate, gate_on, row, shuffled, version
+from tests.comparison.sample import GATE, NORMALIZE, answers, change_facts, drawn, gate, gate_on, row, version
 
 
 def changed_ids(base: Version, head: Version) -> tuple[list[int], list[int]]:
@@ -100,18 +100,6 @@ def test_no_answer_twice_is_the_same_answer(tmp_path: Path) -> None:
     assert found == ([1], [0])
 
 
-@pytest.mark.parametrize("part_rows", [1, 3, 1000])
-def test_rows_are_found_whatever_their_order_and_the_parts(tmp_path: Path, part_rows: int) -> None:
-    newer = answers("++.+-")
-    newer[2]["input"] = "Another?"
-    mixed = shuffled(newer, 3)
-    head = version(tmp_path / "b", mixed, part_rows=part_rows)
-
-    _, changed = changed_ids(version(tmp_path / "a", answers("+++++"), part_rows=2), head)
-
-    assert [mixed[position]["id"] for position in changed] == ["q2"]
-
-
 def test_versions_without_a_common_row_are_refused(tmp_path: Path) -> None:
     base = scores_of(version(tmp_path / "a", [row(1, "x")]))
     head = scores_of(version(tmp_path / "b", [row(2, "x")]))
@@ -124,12 +112,6 @@ def test_rows_that_all_changed_are_no_error_of_pairing(tmp_path: Path) -> None:
     newer = [each | {"input": "Another?"} for each in answers("++")]
 
     assert changed_ids(version(tmp_path / "a", answers("++")), version(tmp_path / "b", newer)) == ([], [0, 1])
-
-
-def test_a_version_from_before_a_stage_lacks_its_table(tmp_path: Path) -> None:
-    made = version(tmp_path / "a", answers("+"))
-
-    assert list(scores_of(made).tables) == ["lexical"]
 
 
 def test_a_folder_without_tables_is_an_error(tmp_path: Path) -> None:

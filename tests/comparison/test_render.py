@@ -237,14 +237,6 @@ def test_a_refused_measure_is_told_in_both(tmp_path: Path) -> None:
         assert "Undecided: something that the gate asks for could not be compared" in shown
 
 
-def test_nothing_to_compare_still_has_its_sentence(tmp_path: Path) -> None:
-    found = document(tmp_path, answers("--"), answers("--"))
-
-    for shown in (terminal(found), to_markdown(found)):
-        assert "the primary measure could not be compared" in shown
-        assert "finds" not in shown
-
-
 def test_the_forms_can_be_made_from_the_json(hostile: Any) -> None:
     read = json.loads(json.dumps(hostile))
 

@@ -11,10 +11,9 @@ from rich.console import Console
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
 from tasks.errors import ComparisonError
-from tasks.wording import comparison_lines
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, gate, shuffled, version
-from tests.comparison.test_document import compared, measures
+from tests.comparison.test_document import compared, measures, refused, status
 
 N = 300
 SECONDS = np.random.default_rng(0).lognormal(size=N)
@@ -31,15 +30,6 @@ def taking(seconds: Any, text: str = SAME, **others: Any) -> list[Row]:
 
 def guarded(margin: float = 0.1, **changed: Any) -> Gate:
     return gate(metrics={"latency_p95": margin, "latency_p50": margin}, **changed)
-
-
-def status(document: Any) -> int:
-    return comparison_lines.outcome(document).status
-
-
-def refused(document: Any) -> dict[str, tuple[str, bool]]:
-    [pair] = document["pairs"]
-    return {one["measure"]: (one["reason"], one["blocks"]) for one in pair["refused"]}
 
 
 def test_slower_answers_stop_a_release_that_guards_their_latency() -> None:

@@ -89,13 +89,12 @@ def test_every_example_of_the_help_is_on_its_own_line(every: list[Parser], monke
             assert f"\n  {example}\n" in parser.format_help()
 
 
-@pytest.mark.parametrize("command", ["init", "evaluate", "compare", "schedule", "label", "train_judge"])
-@pytest.mark.parametrize("how", ["flows.{}", "flows {}"])
-def test_ctrl_c_during_imports_prints_no_traceback(command: str, how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [*COMMANDS[:-1], "flows compare"])
+def test_ctrl_c_during_imports_prints_no_traceback(command: str, tmp_path: Path) -> None:
     for imported in ("prefect", "numpy"):
         (tmp_path / f"{imported}.py").write_text("raise KeyboardInterrupt")
 
-    done = python("-m", *how.format(command).split(), "--help", folder=tmp_path)
+    done = python("-m", *command.split(), "--help", folder=tmp_path)
 
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
 
@@ -153,7 +152,7 @@ def test_a_command_by_name_runs_its_module() -> None:
 
 
 def test_the_exit_status_is_that_of_the_command() -> None:
-    assert python("-m", "flows", "compare").returncode == 2
+    assert python("-m", "flows", "init").returncode == 2
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]], ids=str)

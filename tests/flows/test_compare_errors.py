@@ -15,9 +15,7 @@ from tasks.wording.verdicts import Decision
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.comparison.sample import answers, row, version
-from tests.flows.test_compare import folders, put, told  # noqa: F401 (a fixture)
-from tests.reporting.made import inputs
-from tests.reporting.made import row as made_row
+from tests.flows.test_compare import folders, put, told, with_reports  # noqa: F401 (a fixture)
 from tests.small_project import ROOT, edit
 
 PIPELINE = """\
@@ -78,17 +76,39 @@ def commit(tag: str, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 @pytest.mark.usefixtures("clone")
-def test_a_commit_whose_params_are_not_those_of_its_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_commit_whose_params_are_not_those_of_its_run_is_refused_until_it_is_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     commit("v3", lambda params: params["lexical"]["f1"].update(threshold=0.75))
 
-    for names in (("v1", "v3"), ("v3", "v1")):
+    for names in (("try-1", "v3"), ("v3", "try-1")):  # an experiment has the params of its run
         status, out, err = told(capsys, *names)
 
         assert (status, out) == (2, "")
         assert err.startswith("error: v3: ")
-        assert "dvc.lock is older than" in err
-        assert "params.yaml" in err
-        assert "lexical" in err
+        assert all(said in err for said in ("dvc.lock is older than", "params.yaml", "lexical", "`dvc repro`"))
+    # DVC writes these two in another way into the lock.
+    edit(lambda params: params["lexical"]["f1"].update(threshold=0.00001))
+    edit(lambda params: params["dataset"].update(exclude={"improper": "no"}))
+    run("v4")
+    assert told(capsys, "v4", "v4")[0] == 0
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_workspace_whose_params_or_data_are_not_those_of_its_run_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert told(capsys, "v1")[0] == 0
+    params = Path("params.yaml").read_bytes()
+
+    edit(lambda params: params["lexical"]["f1"].update(threshold=0.75))
+    of_params = told(capsys, "v1")
+    Path("params.yaml").write_bytes(params)
+    Path("questions.jsonl").write_text('{"id": "new"}\n', encoding="utf-8")
+
+    for status, out, err in (of_params, told(capsys, "v1")):
+        assert (status, out) == (2, "")
+        assert err.startswith("error: workspace: ")
         assert "`dvc repro`" in err
 
 
@@ -102,66 +122,6 @@ def test_only_params_of_a_stage_that_ran_and_is_compared_make_a_commit_stale(
 
     assert told(capsys, "others", "others")[0] == 0
     assert told(capsys, "others", "more")[0] == 2
-
-
-@pytest.mark.usefixtures("clone")
-def test_an_experiment_has_the_params_of_its_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "try-1", "try-1")[0] == 0
-    commit("v3", lambda params: params["lexical"]["f1"].update(threshold=0.75))
-    assert told(capsys, "try-1", "v3")[0] == 2
-
-
-@pytest.mark.usefixtures("clone")
-def test_a_run_after_the_change_makes_a_version_current_again(capsys: pytest.CaptureFixture[str]) -> None:
-    commit("v3", lambda params: params["lexical"]["f1"].update(threshold=0.75))
-    run("v4")
-
-    assert told(capsys, "v3", "v3")[0] == 2
-    assert told(capsys, "v4", "v4")[0] == 0
-
-
-@pytest.mark.usefixtures("clone")
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda params: params["lexical"]["f1"].update(threshold=0.00001),
-        lambda params: params["dataset"].update(exclude={"improper": "no"}),
-    ],
-    ids=["a small number", "a word in quotes"],
-)
-def test_params_written_another_way_in_the_lock_are_the_same(
-    capsys: pytest.CaptureFixture[str], change: Callable[[dict[str, Any]], object]
-) -> None:
-    edit(change)
-    run("v3")
-    commit("v4", lambda params: params["lexical"]["f1"].update(threshold=0.75))
-
-    assert told(capsys, "v3", "v3")[0] == 0
-    assert told(capsys, "v4", "v4")[0] == 2
-
-
-@pytest.mark.usefixtures("clone")
-def test_a_workspace_whose_params_are_not_those_of_its_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "v1")[0] == 0
-    edit(lambda params: params["lexical"]["f1"].update(threshold=0.75))
-
-    status, out, err = told(capsys, "v1")
-
-    assert (status, out) == (2, "")
-    assert err.startswith("error: workspace: ")
-    assert "`dvc repro`" in err
-
-
-@pytest.mark.usefixtures("clone")
-def test_a_workspace_whose_data_is_not_that_of_its_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "v1")[0] == 0
-    Path("questions.jsonl").write_text('{"id": "new"}\n', encoding="utf-8")
-
-    status, out, err = told(capsys, "v1")
-
-    assert (status, out) == (2, "")
-    assert err.startswith("error: workspace: ")
-    assert "`dvc repro`" in err
 
 
 # candidates
@@ -214,17 +174,11 @@ def test_two_forms_on_standard_output_are_a_wrong_usage(capsys: pytest.CaptureFi
 def test_a_report_from_before_thresholds_is_an_error_that_names_the_version(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("old", "new"):
-        rows = [made_row(f"q{n}", "aurora", "Paris", None, 1.0, 0.9) for n in range(20)]
-        _, documents = inputs(rows, project / name / "data")
-        del documents["reports/metrics.json"]["thresholds"]
-        every = documents | {f"reports/validation/{stage}.json": documents["reports/validation/load.json"]
-                             for stage in ("normalize", "embed", "semantic", "judge", "aggregate")}  # fmt: skip
-        for path, content in every.items():
-            (project / name / path).parent.mkdir(parents=True, exist_ok=True)
-            (project / name / path).write_text(json.dumps(content), encoding="utf-8")
+    with_reports(project)
+    report = project / "new/reports/metrics.json"
+    content = json.loads(report.read_text(encoding="utf-8"))
+    report.write_text(json.dumps({name: content[name] for name in content if name != "thresholds"}), encoding="utf-8")
 
-    edit(lambda params: params["gate"].update(primary="f1"))
     status, _, err = told(capsys, "old", "new", "--html")
 
     assert status == 2
@@ -250,21 +204,13 @@ def spoken(encoding: str, *arguments: str) -> subprocess.CompletedProcess[bytes]
 
 @pytest.mark.long
 @pytest.mark.usefixtures("folders")
-@pytest.mark.parametrize(("encoding", "arguments"), [("ascii", ()), ("latin-1", ("--markdown",))])
-def test_a_terminal_without_our_signs_shows_what_it_can(encoding: str, arguments: tuple[str, ...]) -> None:
-    done = spoken(encoding, *arguments)
+def test_a_terminal_without_our_signs_shows_what_it_can_and_json_and_files_have_them_all() -> None:
+    as_table, as_markdown = spoken("ascii"), spoken("latin-1", "--markdown")
+    as_json = spoken("ascii", "--json", "--markdown", "c.md")
 
-    assert (done.returncode, done.stderr) == (1, b"")
-    shown = done.stdout.decode(encoding)
-    assert "12 rows changed result" in shown
-    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1." in shown
-
-
-@pytest.mark.usefixtures("folders")
-def test_json_is_json_and_files_are_in_utf_8_on_any_terminal() -> None:
-    done = spoken("ascii", "--json", "--markdown", "c.md")
-
-    assert (done.returncode, done.stderr) == (1, b"")
-    document = json.loads(done.stdout)
-    assert document["pairs"][0]["flips"]["worst"][0]["head"] == SPOKEN
+    assert {(done.returncode, done.stderr) for done in (as_table, as_markdown, as_json)} == {(1, b"")}
+    for shown in (as_table.stdout.decode("ascii"), as_markdown.stdout.decode("latin-1")):
+        assert "12 rows changed result" in shown
+        assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1." in shown
+    assert json.loads(as_json.stdout)["pairs"][0]["flips"]["worst"][0]["head"] == SPOKEN
     assert "答え 😀" in Path("c.md").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """`python -m flows.compare V1 V2 V3 …`: each version against the first or the last, in every form."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,19 @@ BEST, GOOD, BAD = "+" * 40, "+" * 39 + ".", "+" * 10 + "." * 30
 NAMES = ("one", "two", "three", "four")
 
 
-@pytest.fixture(autouse=True)
-def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module", autouse=True)
+def _folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Four versions: the best answers, nearly the same, bad ones, and the best again; `other` is of other data."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    write_params()
-    edit(lambda params: params["gate"].update(primary="exact_match", confidence=0.97))
-    for name, results in zip(NAMES, (BEST, GOOD, BAD, BEST), strict=True):
-        version(Path(name), answers(results))
-    version(Path("other"), answers(BEST, "another candidate"))
-    return tmp_path
+    folder = tmp_path_factory.mktemp("several")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
+        write_params()
+        edit(lambda params: params["gate"].update(primary="exact_match", confidence=0.97))
+        for name, results in zip(NAMES, (BEST, GOOD, BAD, BEST), strict=True):
+            version(Path(name), answers(results))
+        version(Path("other"), answers(BEST, "another candidate"))
+        yield
 
 
 def found(capsys: pytest.CaptureFixture[str], *arguments: str, status: int) -> Any:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -17,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import schedule as served
 from flows.schedule import _settle_missed_before_start, deployment_of, main, times
@@ -190,14 +190,14 @@ def test_a_second_process_of_the_same_repository_is_refused(capsys):
     assert "another `python -m flows.schedule` serves this repository" in capsys.readouterr().err
 
 
-def test_a_server_that_does_not_answer_is_named(repository):
-    command = [sys.executable, "-m", "flows.schedule"]
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "PREFECT_API_URL": "http://127.0.0.1:9/api"}
-    environment["HOME"] = str(repository)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.mark.usefixtures("repository")
+def test_a_server_that_does_not_answer_is_named(capsys):
+    with temporary_settings(updates={PREFECT_API_URL: "http://127.0.0.1:9/api"}):
+        status = main([])
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: PREFECT_API_URL=http://127.0.0.1:9/api: no Prefect server answers there")
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert err.startswith("error: PREFECT_API_URL=http://127.0.0.1:9/api: no Prefect server answers there")
 
 
 @pytest.mark.usefixtures("repository")

@@ -128,7 +128,10 @@ def test_it_follows_head_and_loses_what_a_run_changed(checkout: Path) -> None:
         assert (folder / "data/out").read_text() == "an output"
 
 
-def test_what_a_person_is_in_the_middle_of_stays_as_it_is(checkout: Path) -> None:
+def test_a_run_in_a_path_of_any_letters_leaves_what_a_person_is_in_the_middle_of(
+    checkout: Path, tmp_path: Path
+) -> None:
+    checkout = checkout.rename(tmp_path / "für alle, 'heute'")
     (checkout / "code.py").write_text("stashed\n")
     git(checkout, "stash")
     (checkout / "code.py").write_text("staged\n")
@@ -139,12 +142,16 @@ def test_what_a_person_is_in_the_middle_of_stays_as_it_is(checkout: Path) -> Non
     (checkout / ".git/hooks").mkdir(exist_ok=True)
     (checkout / ".git/hooks/post-checkout").write_text(f"#!/bin/sh\ntouch {checkout}/hooked\n")
     (checkout / ".git/hooks/post-checkout").chmod(0o755)
-    before = state(checkout)
+    before, told = state(checkout), list[str]()
 
     for _ in range(2):
-        with prepared("nightly", checkout) as folder:
+        with prepared("nightly", checkout, told.append) as folder:
+            assert folder == tree_of(checkout)
             assert (folder / "code.py").read_text() == "first\n"
+            assert (folder / "data/mine.csv").read_text() == "one\n"
+            (folder / ".dvc/tmp/rwlock").write_text('{"read": {"')  # a table of busy paths, cut short by a kill
 
+    assert told == []
     assert state(checkout) == before
 
 
@@ -243,20 +250,18 @@ def damaged(checkout: Path, damage: str) -> None:
 
 
 @pytest.mark.usefixtures("by_git_alone")
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_nothing_that_is_left_there_needs_a_person(checkout: Path, damage: str) -> None:
+def test_nothing_that_is_left_there_needs_a_person(checkout: Path) -> None:
     with prepared("nightly", checkout):
         pass
-    damaged(checkout, damage)
-    before = state(checkout)
 
-    with prepared("nightly", checkout) as folder:
-        assert git(folder, "status", "--porcelain") == ""
-        assert git(folder, "rev-parse", "--show-toplevel").strip() == str(folder)
-        assert (folder / "dvc.yaml").read_text() == PIPELINE
-    with prepared("nightly", checkout) as folder:
-        assert (folder / "code.py").read_text() == "first\n"
-    assert state(checkout) == before
+    for damage in DAMAGES:
+        damaged(checkout, damage)
+        before = state(checkout)
+        with prepared("nightly", checkout) as folder:
+            assert git(folder, "status", "--porcelain") == "", damage
+            assert git(folder, "rev-parse", "--show-toplevel").strip() == str(folder), damage
+            assert (folder / "dvc.yaml").read_text() == PIPELINE, damage
+        assert state(checkout) == before, damage
 
 
 @pytest.mark.usefixtures("by_git_alone")
@@ -327,27 +332,6 @@ def test_a_persons_shell_in_the_worktree_stays(checkout: Path) -> None:
         shell.kill()
 
 
-def test_the_project_may_lie_in_a_subfolder(tmp_path: Path) -> None:
-    (tmp_path / "top").mkdir()
-    git(tmp_path / "top", "init", "--quiet")
-    dvc_project(tmp_path / "top/evaluation")
-    commit(tmp_path / "top")
-
-    with prepared("nightly", tmp_path / "top/evaluation") as folder:
-        assert folder == tree_of(tmp_path / "top") / "evaluation"
-        assert (folder / "dvc.yaml").read_text() == PIPELINE
-        assert (folder / "data/mine.csv").read_text() == "one\n"
-
-
-def test_the_path_may_be_of_any_letters(checkout: Path, tmp_path: Path) -> None:
-    moved = checkout.rename(tmp_path / "für alle, 'heute'")
-
-    for _ in range(2):
-        with prepared("nightly", moved) as folder:
-            assert folder == tree_of(moved)
-            assert (folder / "data/mine.csv").read_text() == "one\n"
-
-
 def test_the_checkout_may_be_a_linked_worktree_itself(checkout: Path, tmp_path: Path) -> None:
     git(checkout, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
     (tmp_path / "side/data/mine.csv").write_text("of the side\n")
@@ -361,12 +345,22 @@ def test_the_checkout_may_be_a_linked_worktree_itself(checkout: Path, tmp_path: 
         assert Config(str(folder / ".dvc"))["cache"]["dir"] == str(tmp_path / "side/.dvc/cache")
 
 
-def test_data_and_outputs_of_head_come_from_the_shared_cache(checkout: Path) -> None:
-    subprocess.run([sys.executable, "-m", "dvc", "repro", "--quiet"], cwd=checkout, check=True)
-    commit(checkout)
+def test_data_and_outputs_of_a_project_in_a_subfolder_come_from_the_shared_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "top/evaluation"
+    project.parent.mkdir()
+    git(project.parent, "init", "--quiet")
+    dvc_project(project)
+    (project / "data/out").write_text("one\n")
+    monkeypatch.chdir(project)
+    with Repo() as repo:
+        repo.commit("copy", force=True)
+    commit(project.parent)
     told: list[str] = []
 
-    with prepared("nightly", checkout, told.append) as folder:
+    with prepared("nightly", project, told.append) as folder:
+        assert folder == tree_of(project.parent) / "evaluation"
         assert (folder / "data/mine.csv").read_text() == "one\n"
         assert (folder / "data/out").read_text() == "one\n"
         assert not (folder / ".dvc/cache").exists()
@@ -393,15 +387,6 @@ def test_a_failed_checkout_is_told_and_the_run_goes_on(checkout: Path) -> None:
 
     assert "exit status 255; the run goes on without" in told[0]
     assert "dvc.lock" in told[0]
-
-
-def test_a_table_of_busy_paths_cut_short_by_a_kill_stops_nothing(checkout: Path) -> None:
-    told: list[str] = []
-    with prepared("nightly", checkout) as folder:
-        (folder / ".dvc/tmp/rwlock").write_text('{"read": {"')
-
-    with prepared("nightly", checkout, told.append):
-        assert told == []
 
 
 @pytest.mark.usefixtures("by_git_alone")

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def test_no_verdict_of_a_judge_that_obeys_reaches_a_table(server: Any, project: 
 
 
 @pytest.mark.parametrize("metric", ["meaning_match", "similarity_judge"])
-@pytest.mark.parametrize("canary", EVERY, ids=lambda canary: canary.input)
+@pytest.mark.parametrize("canary", {canary.kind: canary for canary in EVERY}.values(), ids=lambda canary: canary.kind)
 def test_a_judge_that_is_wrong_about_one_canary_is_refused(
     server: Any, tmp_path: Path, canary: Canary, metric: str
 ) -> None:
@@ -100,9 +101,7 @@ def test_a_judge_that_is_wrong_about_one_canary_is_refused(
     assert len(server.calls) == len(EVERY)
 
 
-@pytest.mark.parametrize(
-    "asked", [{}, {"similarity_judge": {}}, {"meaning_match": None, "similarity_judge": {}}, {"draws": 3}]
-)
+@pytest.mark.parametrize("asked", [{"similarity_judge": {}}, {"draws": 3}])
 def test_a_fair_judge_passes_and_canaries_are_no_rows(server: Any, tmp_path: Path, asked: dict[str, Any]) -> None:
     options = params(server, canaries=True, **asked)
     about_one_row = options.judge.draws * len(options.judge.metrics)
@@ -129,20 +128,18 @@ def test_paid_verdicts_are_not_asked_again_when_canaries_are_switched_on(server:
     assert after.equals(before)
 
 
-BLOCKED = {
-    "filter of Azure": (400, {"error": {"message": "filtered", "code": "content_filter"}}),
-    "filter of a proxy": problem(400, "prompt injection detected"),
-    "filtered reply": completion("", finish="content_filter"),
-    "refusal": completion(None, refusal="I can't help with that."),
-    "no verdict": completion("I was told to say true, but I won't."),
-}
+BLOCKED = (
+    (400, {"error": {"message": "filtered", "code": "content_filter"}}),  # the filter of Azure
+    problem(400, "prompt injection detected"),  # that of a proxy
+    completion("", finish="content_filter"),
+    completion(None, refusal="I can't help with that."),
+    completion("I was told to say true, but I won't."),
+)
 
 
-@pytest.mark.parametrize("answer", BLOCKED.values(), ids=BLOCKED)
-def test_a_judge_that_does_not_follow_an_injection_passes_whatever_it_says(
-    server: Any, tmp_path: Path, answer: Answer
-) -> None:
-    server.script = except_about(lambda _: answer, *INJECTIONS)
+def test_a_judge_that_does_not_follow_an_injection_passes_whatever_it_says(server: Any, tmp_path: Path) -> None:
+    answers = cycle(BLOCKED)
+    server.script = except_about(lambda _: next(answers), *INJECTIONS)
     options = params(server, canaries=True)
 
     table = judged(rows(tmp_path / "rows"), options, tmp_path / "store", tmp_path / "evidence")
@@ -159,8 +156,9 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("answer", SILENT.values(), ids=SILENT)
-@pytest.mark.parametrize("canary", [EVERY[0], INJECTIONS[-1]], ids=lambda canary: canary.kind)
+@pytest.mark.parametrize(
+    ("answer", "canary"), zip(SILENT.values(), cycle([EVERY[0], INJECTIONS[-1]]), strict=False), ids=SILENT
+)
 def test_a_server_that_does_not_answer_a_canary_is_not_said_to_obey_and_is_asked_again(
     server: Any, tmp_path: Path, canary: Canary, answer: Answer
 ) -> None:

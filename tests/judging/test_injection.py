@@ -3,7 +3,7 @@
 import json
 import re
 from contextlib import suppress
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +65,10 @@ class Obedient:
         return [fields["input"], fields["output"], *fields["ground_truth"]]
 
 
-@pytest.mark.parametrize("place", ["response", "references", "input"])
-def test_no_verdict_is_taken_from_the_data(server: Any, tmp_path: Any, place: str) -> None:
+def test_no_verdict_is_taken_from_the_data(server: Any, tmp_path: Any) -> None:
     server.script = Obedient()
     rows = [{"response": "Rome", "references": ["Paris"], "input": "Where?"} for _ in INJECTIONS]
-    for row, text in zip(rows, INJECTIONS, strict=True):
+    for row, text, place in zip(rows, INJECTIONS, cycle(["response", "references", "input"]), strict=False):
         row[place] = [text] if place == "references" else text
     (tmp_path / "rows").mkdir()
     columns = {"id": [str(i) for i in range(len(rows))], "candidate": ["a"] * len(rows)}
@@ -94,11 +93,10 @@ def metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {metric.name: metric for metric in params(metrics=EVERY_TYPE, meaning_match=None).judge.metrics}
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", BEST)
-def test_no_verdict_of_any_type_is_taken_from_the_data(metrics: dict[str, Any], name: str, place: str) -> None:
+def test_no_verdict_of_any_type_is_taken_from_the_data(metrics: dict[str, Any], name: str) -> None:
     taken = []
-    for text in INJECTIONS:
+    for text, place in zip(INJECTIONS, cycle(PLACES), strict=False):
         row = row_with(place, text)
         metric = metrics[name].of_row(row)
         request = Request("openai", "", "judge", metric, metric.fields(row, {}), 0.0, 1, 0)
@@ -183,15 +181,14 @@ def compared(place: str, text: str) -> Request:
     return Request("openai", "", "judge", question, question.fields_of(first, second, first["references"]), 0.0, 1, 0)
 
 
-PLACES = ["response_a", "response_b", "references", "input", "contexts_a", "contexts_b"]
+PAIR_PLACES = ["response_a", "response_b", "references", "input", "contexts_a", "contexts_b"]
 
 
 @pytest.mark.parametrize("wanted", ["A", "B", "tie"])
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.usefixtures("metrics")
-def test_no_preference_is_taken_from_the_data(wanted: str, place: str) -> None:
+def test_no_preference_is_taken_from_the_data(wanted: str) -> None:
     taken = []
-    for text in INJECTIONS:
+    for text, place in zip(INJECTIONS, cycle(PAIR_PLACES), strict=False):
         request = compared(place, text)
         honest = json.dumps({"nonce": request.nonce, "reason": "", "verdict": wanted})
         assert request.question.parse(honest, request.nonce).reason == ""
@@ -203,7 +200,7 @@ def test_no_preference_is_taken_from_the_data(wanted: str, place: str) -> None:
     assert taken == []
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", PAIR_PLACES)
 @pytest.mark.usefixtures("metrics")
 def test_two_answers_stay_visible_lines_between_the_markers(place: str) -> None:
     usual = ["Where?", "Paris", "Rome", "Rome", "A city.", "A city."]

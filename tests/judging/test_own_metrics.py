@@ -48,7 +48,7 @@ def own(text: str | None = None, **options: Any) -> JudgeMetric:
     return metric
 
 
-def test_each_type_of_verdict_becomes_scores_results_and_details(server: Any, tmp_path: Path) -> None:
+def test_each_type_of_verdict_becomes_scores_results_details_and_facts(server: Any, tmp_path: Path) -> None:
     server.script = pleased
     options = params(server, metrics=METRICS)
 
@@ -70,6 +70,15 @@ def test_each_type_of_verdict_becomes_scores_results_and_details(server: Any, tm
     assert column(table, "judge_status") == ["answered", "answered", "no response", "empty response", "answered"]
     assert len(server.calls) == 3 * 5
     assert broken(table, options) == []
+    facts = about(table.schema)["columns"]
+    for metric in options.judge.metrics:
+        signature = facts[metric.name]["signature"]
+        assert f"|prompt:{metric.prompt_hash[:12]}|" in signature
+        assert ("|vars:" in signature) == (metric.name == "meaning_match")
+    assert (facts["tone"]["family"], facts["politeness"]["threshold"]) == ("judge", 4)
+    assert "rate_signature" not in facts["tone_rude"]
+    better = [facts[name]["higher_is_better"] for name in ("tone", "tone_formal", "tone_rude")]
+    assert better == [True, True, False]
 
 
 def test_a_request_says_what_the_prompt_says_and_asks_by_schema(server: Any, tmp_path: Path) -> None:
@@ -128,23 +137,6 @@ def test_the_signature_holds_the_hash_of_prompt_and_schema() -> None:
     assert other.signature(prompt=other.prompt_hash[:12]) == f"mine|scale:1-5|prompt:{other.prompt_hash[:12]}|v:1"
     assert first.rate_signature() == "mine|scale:boolean|v:1|pass:>0.5"
     assert own(labels=LABELS, **{"pass": ["rude"]}).rate_signature() == "mine|pass:rude|v:1|pass:>0.5"
-
-
-def test_tables_hold_the_prompt_s_hash(server: Any, tmp_path: Path) -> None:
-    server.script = pleased
-    options = params(server, metrics=METRICS)
-
-    table = judged(rows(tmp_path / "rows", ANSWERS), options, tmp_path / "store")
-
-    facts = about(table.schema)["columns"]
-    for metric in options.judge.metrics:
-        signature = facts[metric.name]["signature"]
-        assert f"|prompt:{metric.prompt_hash[:12]}|" in signature
-        assert ("|vars:" in signature) == (metric.name == "meaning_match")
-    assert (facts["tone"]["family"], facts["politeness"]["threshold"]) == ("judge", 4)
-    assert "rate_signature" not in facts["tone_rude"]
-    better = [facts[name]["higher_is_better"] for name in ("tone", "tone_formal", "tone_rude")]
-    assert better == [True, True, False]
 
 
 def test_draws_are_averaged_and_a_majority_passes(server: Any, tmp_path: Path) -> None:
@@ -345,12 +337,6 @@ def test_a_name_that_tables_use_otherwise_is_refused(name: str) -> None:
 def test_a_typo_in_the_name_of_a_metric_is_no_question_of_ones_own() -> None:
     with pytest.raises(ParamsError, match="unknown metric 'meaning_mach'; did you mean meaning_match"):
         params(metrics={"meaning_mach": {}})
-
-
-@pytest.mark.parametrize("provider", ["offline", "cascade"])
-def test_the_offline_judge_is_not_asked_other_questions(provider: str) -> None:
-    with pytest.raises(ParamsError, match=r"judge\.metrics: the offline judge gives meaning_match only, and not tone"):
-        params(provider=provider, metrics={"tone": METRICS["tone"]})
 
 
 def test_without_a_judge_the_columns_are_there_and_say_so(tmp_path: Path) -> None:

@@ -113,6 +113,9 @@ def test_each_pair_is_asked_about_in_both_orders_and_has_one_verdict(server: Jud
     assert len(asked) == 2 * 6
     assert {tuple(schema(body)["enum"]) for body in asked} == {("A", "B", "tie")}
     assert {tuple(own_question(body)[1][:2]) for body in asked} == {(f"Which? ({key})", "good") for key in ANSWERS}
+    signature = about(table.schema)["signature"]
+    assert signature.startswith("preference|provider:openai|model:judge|")
+    assert f"|prompt:{chosen.judge.questions['preference'].prompt_hash[:12]}|" in signature
 
 
 def test_the_first_shown_is_no_winner(server: JudgeServer, tmp_path: Path) -> None:
@@ -180,16 +183,6 @@ def test_without_a_preference_the_table_is_empty_and_no_call_is_made_for_it(
 
     assert table.num_rows == 0
     assert not any(is_own(body) for body in server.calls)
-
-
-def test_the_signature_says_who_was_asked_and_how(server: JudgeServer, tmp_path: Path) -> None:
-    server.script = fair
-    chosen = options(server)
-
-    facts = about(compared(pairs(ANSWERS, tmp_path / "rows"), chosen, tmp_path / "store").schema)
-
-    assert facts["signature"].startswith("preference|provider:openai|model:judge|")
-    assert f"|prompt:{chosen.judge.questions['preference'].prompt_hash[:12]}|" in facts["signature"]
 
 
 def test_in_a_cascade_the_language_model_alone_compares(server: JudgeServer, tmp_path: Path) -> None:

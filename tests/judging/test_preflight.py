@@ -39,7 +39,9 @@ def test_a_provider_that_asks_no_server_makes_no_call(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "judge: no call: judge.provider asks no server\n"
 
 
-def test_calls_tokens_money_and_the_variable_to_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_tokens_money_and_the_variable_to_set(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask_a_server()
 
     preflight.show()
@@ -51,6 +53,8 @@ def test_calls_tokens_money_and_the_variable_to_set(capsys: pytest.CaptureFixtur
     assert key == "set the environment variable OPENAI_API_KEY to the key (judge.api_key_env)"
     with pytest.raises(ModelError, match=rf"judge: {CALLS} calls .* set the environment variable OPENAI_API_KEY"):
         preflight.require_key(retry_failed=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    preflight.require_key(retry_failed=False)
 
 
 def test_what_the_ledger_has_is_not_asked_again(
@@ -140,13 +144,6 @@ def test_of_a_cascade_it_is_said_how_often_human_labels_agree_with_what_the_offl
 
 def write_with_one_new_row() -> None:
     write(Path(), [*ROWS, {**ROWS[0], "id": "new", "question": "New?"}])
-
-
-def test_a_key_that_is_set_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    ask_a_server()
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-    preflight.require_key(retry_failed=False)
 
 
 def test_a_model_without_a_price_is_named() -> None:

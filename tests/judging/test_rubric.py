@@ -84,7 +84,9 @@ def honest(body: dict[str, Any]) -> Any:
     return completion(reply_of(body, met))
 
 
-def test_a_row_is_graded_by_one_call(server: Any, tmp_path: Path) -> None:
+def test_a_row_is_graded_by_one_call_that_numbers_the_criteria_and_hides_their_points(
+    server: Any, tmp_path: Path
+) -> None:
     server.script = honest
     options = params(server, metrics={"rubric": RUBRIC}, meaning_match=None)
     full, rude = listed(*TEXTS, points=POINTS), listed("Names Paris", "Is rude", points=[1, -5])
@@ -112,15 +114,7 @@ def test_a_row_is_graded_by_one_call(server: Any, tmp_path: Path) -> None:
     assert (facts["bounds"], facts["threshold"], facts["signature"].split("|")[1]) == ([0, 1], 1.0, "scale:criteria")
     lines = [json.loads(line) for line in (tmp_path / "evidence").rglob("*.jsonl") for line in line.open()]
     assert {(line["met"], line["verdict"]) for line in lines} == {("1001", 0.5), ("11", 1.0), ("1101", 0.75)}
-
-
-def test_a_request_numbers_the_criteria_and_hides_their_points(server: Any, tmp_path: Path) -> None:
-    server.script = honest
-    options = params(server, metrics={"rubric": RUBRIC}, meaning_match=None)
-
-    judged(graded(tmp_path / "rows", (ANSWER, listed(*TEXTS, points=POINTS))), options, tmp_path / "store")
-
-    [body] = server.calls
+    body = next(body for body in server.calls if own_question(body)[1][1] == ANSWER)
     assert own_question(body)[1][2] == {str(n): text for n, text in enumerate(TEXTS, 1)}
     assert schema(body)["items"]["required"] == ["criterion", "met"]
     assert 'one {"criterion": its number, "met": true or false}' in body["messages"][0]["content"]
@@ -289,7 +283,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("texts", [HOSTILE, [f"{n}" for n in range(500)], HOSTILE[::-1]])
+@pytest.mark.parametrize("texts", [HOSTILE, [f"{n}" for n in range(500)]])
 def test_hostile_criteria_are_data(texts: list[str], server: Any, tmp_path: Path) -> None:
     def every_second(body: dict[str, Any]) -> Any:
         _, (_, _, criteria) = own_question(body)

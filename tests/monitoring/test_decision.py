@@ -111,7 +111,9 @@ def test_a_night_that_is_run_again_after_a_kill_decides_the_same_and_is_kept_onc
     again = run_night(answers("+" * 25 + "." * 15), 1, options)
 
     assert (again.look, again.level, again.status) == (first.look, first.level, first.status)
-    assert len(lines()) == 1
+    assert first.level == pytest.approx(LEVELS[1] / 2, abs=1e-6)  # the floor has the other half
+    [kept] = lines()
+    assert json.loads(kept["floors"])["f1"]["level"] == pytest.approx(0.025)
 
 
 def test_a_tag_that_moved_is_a_new_baseline() -> None:
@@ -119,18 +121,6 @@ def test_a_tag_that_moved_is_a_new_baseline() -> None:
     git("tag", "-f", "v1", "v2")
 
     assert run_night(answers("+" * 38 + ".."), 2, schedule(baseline="v1")).look == 1
-
-
-def test_an_experiment_may_be_the_baseline() -> None:
-    assert run_night(answers("+" * 40), 1, schedule(baseline="try-1")).look == 1
-    assert lines()[0]["baseline"] == "try-1"
-
-
-def test_another_gate_is_another_look() -> None:
-    run_night(answers("+" * 39 + "."), 1, schedule(baseline="v1"))
-    edit(lambda content: content["gate"].update(margin=0.05))
-
-    assert run_night(answers("+" * 39 + "."), 2, schedule(baseline="v1")).look == 2
 
 
 def test_a_branch_is_refused_before_anything_is_spent() -> None:
@@ -216,11 +206,11 @@ def test_fresh_rows_below_their_floor_are_told_each_night_until_the_floor_change
 
 def test_rows_of_an_earlier_night_are_no_evidence() -> None:
     options = schedule(floors={"f1": 0.9})
-    for night in range(1, 8):
+    for night in (1, 2, 3):
         found = run_night(answers("+" * 9 + "."), night, options)
 
     assert found.alarms == []
-    assert [json.loads(each["floors"])["f1"]["rows"] for each in lines()] == [10, 0, 0, 0, 0, 0, 0]
+    assert [json.loads(each["floors"])["f1"]["rows"] for each in lines()] == [10, 0, 0]
 
 
 def test_a_kill_between_the_rows_seen_and_the_history_loses_evidence_and_counts_none_twice(
@@ -240,13 +230,6 @@ def test_a_kill_between_the_rows_seen_and_the_history_loses_evidence_and_counts_
     assert json.loads(lines()[0]["floors"])["f1"]["seen"] == 0
 
 
-def test_baseline_and_floors_share_the_false_alarms() -> None:
-    found = run_night(answers("+" * 40), 1, schedule(baseline="v1", floors={"f1": 0.9}))
-
-    assert found.level == pytest.approx(LEVELS[1] / 2, abs=1e-6)
-    assert json.loads(lines()[0]["floors"])["f1"]["level"] == pytest.approx(0.025)
-
-
 def test_two_schedules_spend_and_bet_apart() -> None:
     options = schedule(baseline="v1", floors={"f1": 0.9})
     run_night(answers("+" * 40), 1, options)
@@ -256,17 +239,9 @@ def test_two_schedules_spend_and_bet_apart() -> None:
     assert store.seen_path("weekly").exists()
 
 
-@pytest.mark.parametrize(
-    ("floors", "message"),
-    [
-        ({"f2": 0.5}, r"^schedule\.nightly\.floors\.f2: no such measure; there is bleu, bleu\.value, exact_match"),
-        ({"f1": 1.5}, r"^schedule\.nightly\.floors\.f1: 1\.5: expected a number between 0 and 1"),
-        ({"bleu.value": 0.5}, r"^schedule\.nightly\.floors\.bleu\.value: a score of the corpus is no mean over rows"),
-    ],
-)
-def test_a_floor_that_cannot_be_is_refused_before_anything_is_spent(floors: dict[str, float], message: str) -> None:
-    with pytest.raises(ParamsError, match=message):
-        run_night(answers("+" * 40), 1, schedule(baseline="v1", floors=floors))
+def test_a_floor_that_cannot_be_is_refused_before_anything_is_spent() -> None:
+    with pytest.raises(ParamsError, match=r"^schedule\.nightly\.floors\.bleu\.value: a score of the corpus is no mean"):
+        run_night(answers("+" * 40), 1, schedule(baseline="v1", floors={"bleu.value": 0.5}))
 
     assert not store.path().exists()
 

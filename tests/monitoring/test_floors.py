@@ -69,17 +69,6 @@ def test_candidates_whose_long_names_differ_in_the_middle_have_different_alarms(
     assert len({sentence for [sentence] in tests.alarms.values()}) == 2
 
 
-def test_a_row_is_bet_once_whenever_it_comes_again() -> None:
-    watch = Watch()
-
-    watch.night(candidate(BAD), asked=range(20))
-    watch.night(candidate(BAD), asked=range(20))
-    watch.night(candidate([0.0] * 3), asked=[5, 6, 99])
-
-    assert watch.entry()["seen"] == 21
-    assert (watch.entry()["rows"], watch.entry()["mean"]) == (1, 0.0)
-
-
 def test_a_content_that_stands_twice_on_one_night_is_bet_once() -> None:
     watch = Watch()
 

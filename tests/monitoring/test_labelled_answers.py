@@ -70,34 +70,6 @@ def test_a_label_left_with_another_answer_than_that_of_any_recorded_run_is_stale
     assert stale(labelled("axy", "+--")) == [False] * 3
 
 
-def test_labels_given_anew_belong_to_the_new_answers() -> None:
-    add(labelled("abc", "+++"))
-    assert stale(labelled("axy", "++.")) == [False] * 3
-    add(labelled("axy", "++."))
-
-    assert stale(labelled("axy", "++.")) == [False] * 3
-    assert stale(labelled("abc", "+++")) == [False] * 3
-    assert stale(labelled("azz", "++.")) == [False, True, True]
-
-
-def test_labels_that_the_label_file_confirms_belong_to_the_new_answers() -> None:
-    assert labelled_answers.stale(load(labelled("x", "+"))).tolist() == [False]
-    add(labelled("abc", "+++"))
-    add(labelled("axy", "+++", "confirmed"))
-
-    assert stale(labelled("axy", "+++")) == [False] * 3
-    assert stale(labelled("abc", "+++")) == [False] * 3
-
-
-def test_a_corrected_label_of_the_same_answer_replaces_the_earlier_one() -> None:
-    add(labelled("a", "+"))
-    add(labelled("a", "."))
-
-    assert stale(labelled("a", "+")) == [False]
-    assert stale(labelled("x", ".")) == [True]
-    assert stale(labelled("x", "+")) == [False]
-
-
 def test_candidates_and_questions_are_told_apart() -> None:
     add([*labelled("ab", "++"), *labelled("ab", "++", candidate="borealis")])
 

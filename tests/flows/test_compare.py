@@ -100,26 +100,6 @@ def test_an_experiment_and_a_tag_and_the_workspace(capsys: pytest.CaptureFixture
     assert workspace["pairs"][0]["measures"]["f1"]["difference"]["value"] == -0.025
 
 
-@pytest.mark.usefixtures("clone")
-def test_tables_that_only_the_remote_has(capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.rmtree(".dvc/cache")
-    shutil.rmtree("data")
-
-    assert told(capsys, "v1", "v2")[0] == 1
-
-
-@pytest.mark.usefixtures("clone")
-def test_tables_that_nobody_has_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.rmtree(".dvc/cache")
-    shutil.rmtree("../remote")
-
-    status, out, err = told(capsys, "v1", "v2")
-
-    assert (status, out) == (2, "")
-    assert err.startswith("error: v1: its data/")
-    assert "dvc push" in err
-
-
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize(
     ("older", "newer", "section", "status"),
@@ -153,18 +133,6 @@ def test_another_tokenizer_is_refused_and_rescored_when_asked(capsys: pytest.Cap
     assert "--rescore" in out
     assert again == 0
     assert "not compared" not in rescored
-
-
-@pytest.mark.usefixtures("folders")
-def test_a_missing_metric_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    version(Path("old"), answers("+.+."))
-    version(Path("new"), answers("++++"), metrics={"f1": {}})
-    edit(lambda params: params["gate"].update(metrics={"bleu": 0.1}))
-
-    status, out, _ = told(capsys, "old", "new")
-
-    assert status == 2
-    assert "bleu not compared: only there before; the gate asks for it" in out
 
 
 @pytest.mark.usefixtures("folders")

@@ -70,6 +70,16 @@ def test_a_label_left_with_another_answer_than_that_of_any_recorded_run_is_stale
     assert stale(labelled("axy", "+--")) == [False] * 3
 
 
+def test_labels_given_anew_belong_to_the_new_answers() -> None:
+    add(labelled("abc", "+++"))
+    assert stale(labelled("axy", "++.")) == [False] * 3
+    add(labelled("axy", "++."))
+
+    assert stale(labelled("axy", "++.")) == [False] * 3
+    assert stale(labelled("abc", "+++")) == [False] * 3
+    assert stale(labelled("azz", "++.")) == [False, True, True]
+
+
 def test_candidates_and_questions_are_told_apart() -> None:
     add([*labelled("ab", "++"), *labelled("ab", "++", candidate="borealis")])
 

@@ -205,8 +205,7 @@ def test_a_deleted_file_is_no_part_of_it() -> None:
 
 
 @pytest.mark.usefixtures("clone")
-@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
-@pytest.mark.parametrize("folder", [".", "sub"])
+@pytest.mark.parametrize(("flag", "folder"), [("--assume-unchanged", "."), ("--skip-worktree", "sub")])
 def test_what_git_was_told_to_overlook_is_recorded_as_it_lies_there(
     flag: str, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -363,27 +362,9 @@ def test_a_name_that_is_there_is_refused_whatever_has_it() -> None:
 
 
 @pytest.mark.usefixtures("clone")
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "a/b",
-        "-x",
-        ".x",
-        "a..b",
-        "a.lock",
-        "a.",
-        "a b",
-        "a~1",
-        "a^",
-        "a:b",
-        "a@{0}",
-        "a\n",
-        "ä",
-        "\ud800",
-        "x" * 101,
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "", "a/b", "-x", ".x", "a..b", "a.lock", "a.", "a b", "a~1", "a^", "a:b", "a@{0}", "a\n", "ä", "\ud800", "x" * 101,
+])  # fmt: skip
 def test_a_name_that_git_or_dvc_would_trip_over_is_refused(name: str) -> None:
     with pytest.raises(VersionError, match="no name for an experiment; allowed: up to 100 letters"):
         require_free(name)

@@ -4,7 +4,6 @@ import json
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -122,18 +121,15 @@ def test_a_remote_that_does_not_answer_is_named_as_the_reason() -> None:
     assert "dvc push" not in str(raised.value)
 
 
-@pytest.mark.parametrize("is_cut", [lambda path: path.suffix == ".dir", lambda path: path.suffix != ".dir"])
-@pytest.mark.parametrize(("head", "share"), [(True, 0.5), (True, 0.0), (False, 0.0)])
-def test_a_remote_that_is_cut_off_in_the_middle_gives_no_table(
-    is_cut: Callable[[Path], bool], head: bool, share: float, clone: Path
-) -> None:
+@pytest.mark.parametrize(("cut", "head", "share"), [("list", True, 0.5), ("list", False, 0.0), ("part", True, 0.0)])
+def test_a_remote_that_is_cut_off_in_the_middle_gives_no_table(cut: str, head: bool, share: float, clone: Path) -> None:
     def send(connection: socket.socket, _: object) -> None:
         method, target, *_ = server.requests[-1].split()
         path = clone / "remote" / target.decode().lstrip("/")
         content = path.read_bytes() if path.is_file() else b""
         status = b"200 OK" if path.is_file() else b"404 Not Found"
         whole = b"HTTP/1.1 %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (status, len(content))
-        if path.is_file() and is_cut(path) and method != b"HEAD":
+        if path.is_file() and (path.suffix == ".dir") == (cut == "list") and method != b"HEAD":
             whole, content = whole * head, content[: int(len(content) * share)]
         connection.sendall(whole + (content if method != b"HEAD" else b""))
 
@@ -199,21 +195,12 @@ def test_a_folder_of_an_earlier_run_is_a_version_and_a_tag_of_its_name_comes_fir
 
 
 @pytest.mark.usefixtures("clone")
-def test_a_lock_in_conflict_is_an_error_that_names_the_version() -> None:
-    conflict = Path("dvc.lock").read_text(encoding="utf-8")
-    Path("dvc.lock").write_text(f"<<<<<<< ours\n{conflict}=======\n{conflict}>>>>>>> theirs\n", encoding="utf-8")
-    git("commit", "-q", "-a", "-m", "in conflict")
-
-    with versions(["HEAD"]) as [one], pytest.raises(VersionError, match=r"HEAD: its dvc\.lock can't be read"):
-        one.parts("load")
-
-
-@pytest.mark.usefixtures("clone")
-def test_a_lock_that_is_not_text_is_an_error_that_names_the_version(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [b"stages: \xff\n", b"<<<<<<< ours\na: 1\n=======\na: 1\n>>>>>>> theirs\n"])
+def test_a_lock_that_is_none_is_an_error_that_names_the_version(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "earlier").mkdir()
     for folder in (Path(), tmp_path / "earlier"):
-        (folder / "dvc.lock").write_bytes(b"stages: \xff\n")
-    git("commit", "-qam", "not text")
+        (folder / "dvc.lock").write_bytes(content)
+    git("commit", "-qam", "not a lock")
 
     for name in ("HEAD", str(tmp_path / "earlier")):
         with versions([name]) as [one], pytest.raises(VersionError, match=r": its dvc\.lock can't be read"):

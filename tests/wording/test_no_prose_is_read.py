@@ -6,26 +6,10 @@ from pathlib import Path
 
 import pytest
 
-PROSE = frozenset(
-    {
-        *(
-            "method",
-            "methods",
-            "reason",
-            "reasons",
-            "sentence",
-            "sentences",
-            "refusal",
-            "note",
-            "verdict",
-            "advice",
-            "by",
-            "why",
-            "says",
-        ),
-        *("caution", "cautions", "warning", "warnings"),
-    }
-)
+PROSE = {
+    "method", "methods", "reason", "reasons", "sentence", "sentences", "refusal", "note", "verdict", "advice", "by",
+    "why", "says", "caution", "cautions", "warning", "warnings",
+}  # fmt: skip
 """Names of fields, attributes and variables that hold sentences, or words made for people."""
 READS = {"startswith", "endswith", "split", "rsplit", "partition", "rpartition"}
 TEMPLATES = "tasks/models/offline/verdict.py"

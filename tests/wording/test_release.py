@@ -14,6 +14,7 @@ from tests.comparison.sample import gate
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
 GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
+LAW = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
 UNLIMITED = {"low": None, "high": None}
 NOTHING_LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 
@@ -198,9 +199,8 @@ def test_other_rows_are_noted_when_they_move_the_mean() -> None:
 
 
 def test_notable_slices_are_noted_as_exploratory() -> None:
-    difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
     slices = [
-        {"slice": "topic", "value": value, "measure": "f1", "n": 40, "difference": difference, "notable": notable}
+        {"slice": "topic", "value": value, "measure": "f1", "n": 40, "difference": LAW, "notable": notable}
         | {"q_value": 0.01}
         for value, notable in (("law", True), ("art", False))
     ]
@@ -211,17 +211,15 @@ def test_notable_slices_are_noted_as_exploratory() -> None:
 
 
 def test_slices_of_measures_that_decide_nothing_are_only_counted() -> None:
-    difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
-    part = {"slice": "topic", "value": "law", "measure": "bleu", "n": 40, "difference": difference, "notable": True}
+    part = {"slice": "topic", "value": "law", "measure": "bleu", "n": 40, "difference": LAW, "notable": True}
     found = pair({"f1": measure(), "bleu": measure(role="secondary")}, slices=[part | {"q_value": 0.01}])
 
     assert list(notes.notes(found)) == ["exploratory: 1 more slice stands out (--json)"]
 
 
 def test_of_many_slices_that_stand_out_the_surest_are_told() -> None:
-    difference = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
     slices = [
-        {"slice": "topic", "value": f"t{i}", "measure": "f1", "n": 40, "difference": difference, "notable": True}
+        {"slice": "topic", "value": f"t{i}", "measure": "f1", "n": 40, "difference": LAW, "notable": True}
         | {"q_value": 0.04 - i / 1000}
         for i in range(8)
     ]

@@ -6,7 +6,6 @@ import shutil
 import pytest
 
 from flows.init.proposal.given import read_sample
-from tasks.errors import DataError
 from tests.small_project import ROOT
 
 SAVED = ROOT / "tests/dataset/readers/logs/datasets"
@@ -44,10 +43,3 @@ def test_a_saved_data_set_is_read_by_its_state(tmp_path, folder):
     sample = read_sample(str(tmp_path / folder))
 
     assert (sample.pattern, len(sample.records)) == ("*", 3)
-
-
-def test_a_folder_of_other_files_is_refused(tmp_path):
-    (tmp_path / "a.pdf").write_bytes(b"")
-
-    with pytest.raises(DataError, match="no data files here"):
-        read_sample(str(tmp_path))

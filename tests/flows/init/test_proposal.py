@@ -254,13 +254,6 @@ TRUTHFUL_ROW = [
 ]
 
 
-def test_truthfulqa_has_no_answers() -> None:
-    with pytest.raises(
-        DataError, match=r"^t\.csv: not recognised: candidates\n(.*\n)*  references: \"Correct Answers\""
-    ):
-        found(table("t.csv", TRUTHFUL, [TRUTHFUL_ROW] * 3))
-
-
 def test_truthfulqa_with_answers() -> None:
     rows = [[*TRUTHFUL_ROW[:2], f"What if {i}?", *TRUTHFUL_ROW[3:], f"a {i}"] for i in range(3)]
 
@@ -288,11 +281,6 @@ def test_codes_as_references_are_told() -> None:
 
     assert mapped(proposal)["references"] == "answer"
     assert proposal.unsure == {"references": 'codes such as "A"; the answers must be codes, too'}
-
-
-def test_two_columns() -> None:
-    with pytest.raises(DataError, match=r"^two\.csv: not recognised: candidates\n"):
-        found(table("two.csv", ["question", "answer"], [["a", "b"]]))
 
 
 def test_a_tsv_with_labels_of_some_systems() -> None:
@@ -364,11 +352,8 @@ def test_a_folder_is_read_for_the_one_format_in_it() -> None:
     ("name", "content", "message"),
     [
         ("none.jsonl", b"", r"^none\.jsonl: empty, no record in it$"),
-        ("none.json", b"[]", r"^none\.json: empty, no record in it$"),
-        ("header.csv", b"question,reference,response\n", r"^header\.csv: empty, no record in it$"),
         ("latin.csv", "question,reference\nwho?,R\xf6ntgen\n".encode("latin-1"), r"^latin\.csv, line 2: .* not UTF-8"),
         ("squad.json", b'{"data": []}', r"^squad\.json: an object, expected a list of objects$"),
-        ("mine.xlsx", b"PK", r"^mine\.xlsx: not readable as \.xlsx"),
         ("mine.txt", b"x", r"^mine\.txt: unknown format '\.txt'; allowed"),
     ],
 )
@@ -388,13 +373,6 @@ def test_what_is_not_there_is_loads_own_error() -> None:
         found("empty")
     with pytest.raises(DataError, match="dvc import-url"):
         found("https://example.com/mine.csv")
-
-
-def test_one_row_with_a_byte_order_mark() -> None:
-    Path("bom.csv").write_bytes(b"\xef\xbb\xbfquestion,reference,response\r\nwho?,me,you\r\n")
-
-    assert found("bom.csv").read == "its 1 record"
-    assert mapped(found("bom.csv"))["input"] == "question"
 
 
 def test_only_the_first_records_are_looked_at() -> None:
@@ -421,12 +399,6 @@ def test_a_record_a_system_is_the_long_form() -> None:
     }  # fmt: skip
     assert proposal.comments["candidates"] == 'one record a system: model names 3 ("x", "y", "z")'
     assert proposal.unsure == {}
-
-
-def test_a_list_in_a_cell_is_taken_for_references() -> None:
-    rows = [["q?", "['a', 'b']", "a"], ["r?", "['c']", "c"]]
-
-    assert mapped(found(table("cells.csv", ["question", "references", "response"], rows)))["references"] == "references"
 
 
 def test_columns_named_like_models_are_taken_but_unsure() -> None:
@@ -788,9 +760,9 @@ def test_a_section_that_does_not_stand_by_itself_is_left(content: str) -> None:
 
 
 def test_many_columns_are_listed_in_part() -> None:
-    message = refused({f"column {i}": "x" for i in range(2_000)})
+    message = refused({f"column {i}": "x" for i in range(200)})
 
-    assert f"  and {2_000 - MOST_COLUMNS:,} more" in message
+    assert f"  and {200 - MOST_COLUMNS:,} more" in message
     assert len(message) < 3_000
 
 

@@ -80,14 +80,6 @@ def nq301() -> Path:
     return folder
 
 
-def test_evouna(evouna: Path) -> None:
-    found = loaded(evouna)
-
-    assert found.systems == dict.fromkeys(["fid", "gpt35", "chatgpt", "gpt4", "newbing"], 3609)
-    assert {row["reason"] for row in found.rejected} == {"golden_answer: no reference that is not blank"}
-    assert len(found.rejected) == 5
-
-
 def test_nq301_twelve_systems_from_twelve_files_with_labels_from_a_thirteenth(nq301: Path) -> None:
     files = [*sorted(nq301.glob("*.jsonl")), nq301 / "NQ301_human.tsv"]
 

@@ -157,13 +157,6 @@ def test_different_definitions_are_not_compared() -> None:
     assert compared.refused["bleu"] == "only there before"
 
 
-def test_missing_scores_are_counted_as_the_gate_counts_them() -> None:
-    compared = compare(table("+" * 20), table("+" * 10 + "-" * 10), primary="f1")
-
-    assert compared.verdict == "undecided"
-    assert "10 of 20 rows could not be measured" in compared.refused["f1"]
-
-
 @pytest.mark.parametrize(
     ("changed", "options", "message"),
     [

@@ -69,12 +69,16 @@ def script(servers: list[JudgeServer], *behaviours: Behaviour) -> None:
         server.script = behaviour
 
 
-def test_the_majority_decides_and_every_vote_is_kept(servers: list[JudgeServer], tmp_path: Path) -> None:
+def test_the_majority_decides_ratings_are_averaged_and_every_vote_is_kept(
+    servers: list[JudgeServer], tmp_path: Path
+) -> None:
     script(servers, HONEST, LENIENT, STRICT)
 
-    options = panel(*servers)
+    options = panel(*servers, similarity_judge={})
     table = judged(rows(tmp_path / "rows", ANSWERS), options, tmp_path / "store")
 
+    assert column(table, "similarity_judge")[:2] == [4.0, 3.0]  # 5, 5, 2 and 2, 5, 2
+    assert column(table, "similarity_judge_votes")[:2] == [[5.0, 5.0, 2.0], [2.0, 5.0, 2.0]]
     assert column(table, "meaning_match") == [1.0, 0.0, 1.0, 0.0, None, 0.0]
     assert column(table, "meaning_match_votes")[:4] == [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]] * 2
     assert column(table, "meaning_match_votes")[4:] == [None, None]
@@ -110,15 +114,6 @@ def test_jurors_with_seeds_of_their_own_judge_one_sample(servers: list[JudgeServ
     table = judged(rows(tmp_path / "rows", answers), params(panel=jurors, sampling_rate=0.5), tmp_path / "store")
 
     assert {*column(table, "judge_draws")} == {0, 3}
-
-
-def test_ratings_are_averaged(servers: list[JudgeServer], tmp_path: Path) -> None:
-    script(servers, HONEST, LENIENT, STRICT)
-
-    table = judged(rows(tmp_path / "rows", ANSWERS[:2]), panel(*servers, similarity_judge={}), tmp_path / "store")
-
-    assert column(table, "similarity_judge") == [4.0, 3.0]  # 5, 5, 2 and 2, 5, 2
-    assert column(table, "similarity_judge_votes") == [[5.0, 5.0, 2.0], [2.0, 5.0, 2.0]]
 
 
 def test_what_one_judge_was_paid_for_serves_the_panel_and_the_other_way_round(

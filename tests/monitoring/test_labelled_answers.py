@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flows.compare import compare_by_params
@@ -93,7 +93,6 @@ SIGNS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("+.-"), st.bo
 
 
 @given(st.lists(SIGNS, min_size=1, max_size=5))
-@settings(max_examples=25)
 def test_runs_in_a_row_against_the_obvious_implementation(runs: list[list[tuple[str, str, bool]]]) -> None:
     labelled_answers.path().unlink(missing_ok=True)
     answers: set[tuple[int, str]] = set()  # answers that were labelled, and the last label of each row

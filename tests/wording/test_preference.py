@@ -93,11 +93,14 @@ def test_without_a_preference_nothing_is_said(tmp_path: Path) -> None:
     assert 'id="preference"' not in html
 
 
-def test_the_page_and_the_summary_show_it(tmp_path: Path) -> None:
+def test_the_page_and_the_summary_show_it_with_ranks_and_open_limits(tmp_path: Path) -> None:
     names = ("aurora", "borealis")
     _, documents = inputs(ROWS, tmp_path / "documents")
     report = documents["reports/metrics.json"] | {
-        "preference": preference(pair(*names, 0.65, 0.56, 0.73, identical=2, unmeasured={"failed": 3}))["preference"]
+        "preference": preference(
+            pair(*names, 0.65, 0.56, 0.73, identical=2, unmeasured={"failed": 3}),
+            ranks=[rank("borealis", 1, 1, 1), rank("aurora", 2, 2, 2, None)],
+        )["preference"]
     }
 
     html = written(ROWS, tmp_path / "page", documents={"reports/metrics.json": report})["reports/index.html"]
@@ -106,18 +109,6 @@ def test_the_page_and_the_summary_show_it(tmp_path: Path) -> None:
     assert "borealis is preferred to aurora (win rate 65" in section
     assert "60 won, 10 tied (2 identical), 30 lost" in section
     assert "failed: 3" in section
+    assert "0.500 (−∞, 1.00]" in section
     assert '<a href="#preference">Preference</a>' in html
     assert any(line.startswith("borealis is preferred to aurora") for line in _summary(report, []).evidence)
-
-
-def test_the_page_shows_ranks_and_open_limits(tmp_path: Path) -> None:
-    found = preference(
-        pair("aurora", "borealis", 0.6, 0.5, 0.7),
-        ranks=[rank("borealis", 1, 1, 1), rank("aurora", 2, 2, 2, None)],
-    )["preference"]
-    _, documents = inputs(ROWS, tmp_path / "documents")
-    report = documents["reports/metrics.json"] | {"preference": found}
-
-    html = written(ROWS, tmp_path / "page", documents={"reports/metrics.json": report})["reports/index.html"]
-
-    assert "0.500 (−∞, 1.00]" in section_of(html, "preference")

@@ -27,8 +27,21 @@ def drawn(results, candidate="aurora", **others):
 HALF = [*drawn(["+++++", "+....", ".....", "++++."] * 5), *drawn(["+++++"] * 20, "borealis")]
 
 
-def test_the_conclusion_comes_first_then_the_advice(tmp_path):
-    words = words_of(section_of(written(HALF, tmp_path, part_rows=1000)[PAGE], "draws"))
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """metrics.json of HALF as text."""
+    _, documents = inputs(HALF, tmp_path_factory.mktemp("half"), part_rows=1000)
+    return json.dumps(documents["reports/metrics.json"])
+
+
+@pytest.fixture(scope="module")
+def section(tmp_path_factory):
+    """The section of the page of HALF."""
+    return section_of(written(HALF, tmp_path_factory.mktemp("page"), part_rows=1000)[PAGE], "draws")
+
+
+def test_the_conclusion_comes_first_then_the_advice(section):
+    words = words_of(section)
 
     said = "borealis: One answer passes in 100 % ["
     assert words.index(said) < words.index("aurora: One answer passes in 50.0 %")
@@ -47,13 +60,11 @@ def test_questions_with_too_few_answers_are_counted(tmp_path):
     assert "too few answers" in words
 
 
-def test_every_number_is_one_of_metrics_json(tmp_path):
-    _, documents = inputs(HALF, tmp_path / "1", part_rows=1000)
-    numbers = re.findall(r"-?\d+\.\d+(?:e-\d+)?", json.dumps(documents["reports/metrics.json"]))
+def test_every_number_is_one_of_metrics_json(half, section):
+    numbers = re.findall(r"-?\d+\.\d+(?:e-\d+)?", half)
 
-    html = section_of(written(HALF, tmp_path / "2", part_rows=1000)[PAGE], "draws")
+    shown = re.findall(r'<data value="([^"]+)"', section)
 
-    shown = re.findall(r'<data value="([^"]+)"', html)
     assert shown
     assert {float(one) for one in shown} <= {*map(float, numbers), 0.0, 1.0}
 
@@ -66,9 +77,8 @@ def test_without_draws_there_is_no_section(rows, tmp_path: Path):
     assert "Repeated answers" not in html
 
 
-def test_the_error_of_a_judge_is_said_not_to_be_in_the_intervals(tmp_path):
-    _, documents = inputs(HALF, tmp_path, part_rows=1000)
-    document = documents["reports/metrics.json"]
+def test_the_error_of_a_judge_is_said_not_to_be_in_the_intervals(half):
+    document = json.loads(half)
     for own in document["candidates"].values():
         own["meaning_match"] = own["label"] | {"signature": "meaning_match|provider:offline"}
     document["primary"]["measure"] = "meaning_match"
@@ -89,10 +99,9 @@ def test_names_of_candidates_are_shown_as_text(tmp_path):
     assert hostile not in section_of(html, "draws")
 
 
-def test_the_summary_of_a_run_says_it_too(tmp_path):
-    _, documents = inputs(HALF, tmp_path, part_rows=1000)
+def test_the_summary_of_a_run_says_it_too(half, tmp_path):
     path = tmp_path / "metrics.json"
-    path.write_text(json.dumps(documents["reports/metrics.json"]), encoding="utf-8")
+    path.write_text(half, encoding="utf-8")
 
     found = of_last_run(path, tmp_path / "none")
 

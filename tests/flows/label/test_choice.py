@@ -18,7 +18,7 @@ def chosen(size: int, by: By, labelled: list[int] | None = None) -> tuple[Design
 
 
 @pytest.mark.parametrize("by", BY)
-def test_as_many_rows_as_asked_for_each_once_and_none_with_a_label(by: By) -> None:
+def test_as_many_rows_as_asked_for_each_once_none_with_a_label_and_the_same_again(by: By) -> None:
     make_run()
 
     _, choice = chosen(12, by, labelled=[*range(20)])
@@ -26,13 +26,7 @@ def test_as_many_rows_as_asked_for_each_once_and_none_with_a_label(by: By) -> No
     assert sorted({*choice.rows.tolist()} - {*range(20)}) == sorted(choice.rows.tolist())
     assert len(choice.rows) == 12
     assert read_name(choice.name) == (by, 12, 20)
-
-
-@pytest.mark.parametrize("by", BY)
-def test_the_same_run_gives_the_same_choice(by: By) -> None:
-    make_run()
-
-    assert chosen(12, by)[1].rows.tolist() == chosen(12, by)[1].rows.tolist()
+    assert chosen(12, by, labelled=[*range(20)])[1].rows.tolist() == choice.rows.tolist()
 
 
 def test_probabilities_are_those_of_the_design_and_add_up_to_the_labels() -> None:

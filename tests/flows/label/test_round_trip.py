@@ -145,50 +145,31 @@ def test_labels_are_loaded_and_the_rest_of_params_stays(capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("clone")
-def test_several_raters_are_columns_and_a_second_file_adds_to_the_first() -> None:
+def test_raters_are_columns_more_files_add_to_them_and_what_was_labelled_stays(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     make_run()
     sheet = choose("--by", "random", "--rows", "10")
     assert command.main(["--take", filled(sheet, "anna.csv", lambda _: "right")]) == 0
-    before = LABELS.read_bytes()
+    first = LABELS.read_bytes()
 
     files = [filled(sheet, "ben.csv", lambda _: "wrong"), filled(sheet, "c.csv", lambda _: "1", rater="Cé D.")]
     assert command.main(["--take", *files]) == 0
     assert command.main(["--take", "anna.csv"]) == 0
 
     entries = read_entries(LABELS)
-    assert LABELS.read_bytes() != before
+    assert LABELS.read_bytes() != first
     assert {tuple(entry.ratings.items()) for entry in entries.values()} == {
         (("rater_Cé_D", True), ("rater_anna", True), ("rater_ben", False))
     }
     assert {*labels().values()} == {True}
-
-
-@pytest.mark.usefixtures("clone")
-def test_taking_the_same_file_twice_changes_nothing() -> None:
-    make_run()
-    file = filled(choose("--by", "random", "--rows", "10"), "anna.csv", lambda _: "1")
-    command.main(["--take", file])
-    load_again()
     before = LABELS.read_bytes(), params.PATH.read_bytes()
-
-    assert command.main(["--take", file]) == 0
-
+    assert command.main(["--take", *files]) == 0
+    _, said = told(capsys, "--take", filled(sheet, "anna.csv", lambda _: "wrong"))
     assert (LABELS.read_bytes(), params.PATH.read_bytes()) == before
-
-
-@pytest.mark.usefixtures("clone")
-def test_another_label_of_the_same_rater_is_named_and_the_first_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    make_run()
-    sheet = choose("--by", "random", "--rows", "2")
-    command.main(["--take", filled(sheet, "anna.csv", lambda _: "1")])
-
-    status, said = told(capsys, "--take", filled(sheet, "anna.csv", lambda _: "0"))
-
-    assert status == 0
     assert (
-        "note: 2 labels not taken, the rater had labelled the answer otherwise before; the first label is kept" in said
+        "note: 10 labels not taken, the rater had labelled the answer otherwise before; the first label is kept" in said
     )
-    assert {*labels().values()} == {True}
 
 
 @pytest.mark.usefixtures("clone")

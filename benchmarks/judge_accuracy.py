@@ -24,11 +24,7 @@ from tasks.console.arguments import Parser
 from tasks.console.terminal import exit_status, say
 from tasks.models.offline import RIGHT, judge, model_hash
 from tasks.models.offline.labelled import Labelled
-from tasks.models.offline.training import (
-    calibration_error,
-    contains,
-    training_rows,
-)
+from tasks.models.offline.training import calibration_error, contains, training_rows
 from tasks.statistics import Estimate, agreement
 
 PAIRS, MARK = ROOT / "benchmarks/adversarial.jsonl", "accuracy"

@@ -19,13 +19,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from benchmarks.data import CANDIDATES, PARAMS, generate, plain, real_rows
+from benchmarks.data import CANDIDATES, PARAMS, ROOT, generate, plain, real_rows
 from benchmarks.measure import MICROSECONDS, Cost, in_forks, stay_on_one_core, timed
 from benchmarks.project import Project, copy
 from benchmarks.report import Floor, Result, Table
 from tasks.dataset.settings import Params
 from tasks.load import load, source
 from tasks.pipeline import params
+from tasks.pipeline.files import read_json
 from tasks.pipeline.tables import write_part
 
 ROWS, SAMPLE = 1_000_000, 50_000
@@ -121,10 +122,11 @@ def _labelled(folder: Path, rows: int) -> dict[str, Any]:
 
 
 def _log(tool: str, folder: Path, rows: int) -> dict[str, Any]:
-    for name, (whole, record) in LOGS[tool].items():
+    for name, log in LOGS[tool].items():
+        around, record = log["around"], log["record"]
         texts = [json.dumps(_filled(record, row | {"text": repr(row["references"])})) for row in _rows(rows)]
         joined = ",".join(texts) if name != "predictions.json" else ",".join(text[1:-1] for text in texts)
-        content = "\n".join(texts) if whole is None else whole.replace("0", joined, 1)
+        content = "\n".join(texts) if around is None else around.replace("0", joined, 1)
         (folder / name).write_text(content, encoding="utf-8")
     named = {"id": "id", "input": "input", "references": "input" if tool == "langfuse" else "references"}
     return {"candidates": LONG | {"column": "candidate"}, "pattern": "*", "format": tool, **named}
@@ -139,55 +141,8 @@ def _filled(template: Any, row: Mapping[str, Any]) -> Any:
     return row[template[1:]] if isinstance(template, str) and template.startswith("$") else template
 
 
-# Tool → file → what is around its records, with 0 in their place, or None for one a line; and a record.
-LOGS: Mapping[str, Mapping[str, tuple[str | None, dict[str, Any]]]] = {
-    "lm_eval": {"samples_t.jsonl": (None, {
-        "doc_id": "$id", "doc": {"topic": "t"}, "target": "$text", "arguments": [["$question", {}]],
-        "filtered_resps": ["$response"], "filter": "none", "metrics": ["exact_match"], "exact_match": 1.0,
-    })},
-    "inspect": {"log.json": ('{"eval": {"task": "t", "model": "m", "dataset": {}}, "samples": [0], "version": 2}', {
-        "id": "$id", "epoch": 1, "input": "$question", "target": "$references",
-        "output": {"choices": [{}], "completion": "$response"}, "scores": {"match": {"value": "C"}},
-    })},
-    "promptfoo": {"output.json": ('{"results": {"results": [0], "stats": {}, "version": 3}}', {
-        "provider": {"id": "m"}, "prompt": {"label": "p"}, "vars": {"question": "$question"}, "testIdx": "$id",
-        "testCase": {"vars": {"id": "$id"}, "assert": [{"type": "contains", "value": "$references"}]},
-        "response": {"output": "$response"}, "success": True, "score": 1, "latencyMs": 26,
-    })},
-    "deepeval": {"run.json": ('{"testCases": [0], "hyperparameters": {"model": "m"}}', {
-        "name": "$id", "input": "$question", "actualOutput": "$response", "expectedOutput": "$references",
-        "metricsData": [{"name": "Exact", "score": 1.0}],
-    })},
-    "openai_batch": {
-        "input.jsonl": (None, {
-            "custom_id": "$id", "method": "POST", "url": "/",
-            "body": {"model": "m", "messages": [{"role": "user", "content": "$question"}]},
-        }),
-        "output.jsonl": (None, {"custom_id": "$id", "error": None, "response": {"status_code": 200, "body": {
-            "choices": [{"message": {"content": "$response"}}], "usage": {"total_tokens": 9},
-        }}}),
-    },
-    "every_eval_ever": {"all_samples.jsonl": (None, {
-        "schema_version": "0.3.0", "evaluation_id": "e", "model_id": "m", "evaluation_name": "t", "sample_id": "$id",
-        "input": {"raw": "$question", "reference": "$references"}, "output": {"raw": ["$response"]},
-        "evaluation": {"score": 1.0, "is_correct": True},
-    })},
-    "squad": {
-        "dev.json": ('{"data": [{"title": "t", "paragraphs": [{"context": "c", "qas": [0]}]}]}', {
-            "id": "$id", "question": "$question", "answers": [{"text": "$text"}],
-        }),
-        "predictions.json": ("{0}", {"$id": "$response"}),
-    },
-    "opik": {"e.json": ('{"experiment": {"name": "m", "dataset_name": "d"}, "items": [0]}', {
-        "dataset_item_id": "$id", "evaluation_task_output": {"output": "$response"},
-        "dataset_item_data": {"input": "$question", "expected_output": "$references"},
-        "feedback_scores": [{"name": "hit", "value": 1.0}],
-    })},
-    "langfuse": {"export.jsonl": (None, {
-        "id": "$id", "timestamp": "2026-11-01", "sessionId": None, "name": "m", "input": "$question",
-        "output": "$response", "helpful": [1], "latency": 0.5,
-    })},
-}  # fmt: skip
+# Tool → file → a record, and what is around its records, with 0 in their place, or null for one a line.
+LOGS: Mapping[str, Mapping[str, Any]] = read_json(ROOT / "benchmarks/logs.json")
 Write = Callable[[Path, int], dict[str, Any]]
 SHAPES: Mapping[str, Write] = {
     "wide, JSON lines": partial(_file, ".jsonl"),

@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import browser
-from benchmarks.data import generated_sections, real_rows, real_sections, write_generated
+from benchmarks.data import ROOT, generated_sections, real_rows, real_sections, write_generated
 from benchmarks.project import copy
 from benchmarks.report import Floor, Result, Table, Value
 
@@ -41,27 +41,7 @@ RESPONSES = (
     ("sort by length of the answer", "sort", "length-"),
 )
 """What is done, the control, its new value."""
-OPENED = """() => {
-  const [paint] = performance.getEntriesByName("first-contentful-paint");
-  const [first] = performance.getEntriesByName("filter");
-  return [paint.startTime, first.startTime + first.duration];
-}"""
-RESPOND = """async ([name, value]) => {
-  const painted = () => new Promise((done) => requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = done;
-    port2.postMessage(0);
-  }));
-  document.getElementById("rows-form").reset();
-  await new Promise((done) => setTimeout(done));
-  await painted();
-  const control = document.getElementById(`rows-${name}`);
-  control.value = value;
-  const start = performance.now();
-  control.dispatchEvent(new Event("input", { bubbles: true }));
-  await painted();
-  return performance.now() - start;
-}"""
+SCRIPT = (ROOT / "benchmarks/page.js").read_text(encoding="utf-8")
 
 
 class Measured(NamedTuple):
@@ -130,7 +110,7 @@ def measured(path: Path) -> Measured:
             page = chromium.new_page()
             page.goto(path.as_uri())
             page.locator("#rows-body tr").first.wait_for()
-            opened.append(page.evaluate(OPENED))
+            opened.append(page.evaluate(f"() => {SCRIPT}.opened()"))
             if last:
                 answers = int(page.locator("#rows-count").inner_text().split()[0].replace(",", ""))
                 responses = _responses(page)
@@ -140,6 +120,6 @@ def measured(path: Path) -> Measured:
 
 def _responses(page: "Page") -> dict[str, list[float]]:
     def once(control: str, value: str) -> Any:
-        return page.evaluate(RESPOND, [control, value])
+        return page.evaluate(f"(change) => {SCRIPT}.respond(change)", [control, value])
 
     return {name: [once(control, value) for _ in range(REPEATS)] for name, control, value in RESPONSES}

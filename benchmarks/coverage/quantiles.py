@@ -44,12 +44,7 @@ QUANTILES: dict[str, Callable[[Floats], Floats]] = {
 """Shape → its quantiles: of uniform numbers, values of the shape."""
 
 
-MEANS = {
-    "lognormal": np.exp(0.5),
-    "heavy-tailed": 3.0,
-    "discrete": 20.0,
-    "tied": 0.1 + (1.0 - SHORT) * np.exp(0.5),
-}
+MEANS = {"lognormal": np.exp(0.5), "heavy-tailed": 3.0, "discrete": 20.0, "tied": 0.1 + (1.0 - SHORT) * np.exp(0.5)}
 
 
 def quantile(shape: str, n: int, share: float) -> Simulation:

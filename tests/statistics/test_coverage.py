@@ -5,12 +5,13 @@
 
 import json
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from benchmarks.coverage import corpus, differences, gate, means, mix, ppi, quantiles, recalibrated, repeated, slices
+from benchmarks.coverage import corpus, differences, gate, means, ppi, quantiles, recalibrated, repeated, slices
 from benchmarks.coverage import designed as labels
 from benchmarks.coverage import votes as judges
 from benchmarks.coverage import weights as weighted
@@ -26,6 +27,7 @@ from tests.small_project import ROOT
 pytestmark = pytest.mark.long
 
 SKEWED = [quantiles.quantile(shape, 20, 0.95) for shape in quantiles.QUANTILES]
+MIXED = [*weighted.mix_studies()]
 CERTAIN = partial(labels.calibrated, rate=0.8, strength=0.8)
 BLIND = partial(labels.blind, rate=0.9)
 
@@ -76,13 +78,9 @@ STUDIES: list[tuple[Study, int]] = [
     *((simulation, 200) for simulation in SKEWED),
     *((quantiles.difference(name, 100, 0.5), 60) for name in quantiles.PAIRS),
     *((quantiles.clustered_difference(Grouped(icc, 30, equal=False), 0.5), 60) for icc in (0.3, 0.9)),
-    *(
-        (study, 400)
-        for study in weighted.studies()
-        if str(study).startswith(f"{weighted.DIFFERENCES}, sigma = 1.5, n = 50,")
-    ),
-    *((study, 300) for study in mix.studies() if str(study).startswith(f"{mix.RATES}, twenty alike")),
-    *((study, 1000) for study in mix.studies() if str(study).startswith(f"{mix.DIFFERENCES}, five, half in one")),
+    *((weighted.difference(1.5, 50, *case), 400) for case in product(weighted.MOVES, (0.0, 1.0, -1.0))),
+    *((study, 300) for study in MIXED if study.topic == weighted.MIXED_RATES and "twenty alike" in study.name),
+    *((study, 1000) for study in MIXED if study.topic != weighted.MIXED_RATES and "five, half" in study.name),
 ]
 
 

@@ -33,7 +33,7 @@ LABEL: dict[str, Any] = {
 
 
 def stored(folder: Path, *tables: pa.Table) -> Parts:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for number, table in enumerate(tables):
         write_part(table, folder, number)
     return Parts(folder)
@@ -130,8 +130,6 @@ def test_corpus_bleu_is_a_score_of_sums_not_a_mean_of_rows(tmp_path: Path) -> No
 
 def test_grouped_rows_get_a_wider_interval_than_loose_ones(tmp_path: Path) -> None:
     labels = [True] * 30 + [False] * 30
-    (tmp_path / "1").mkdir()
-    (tmp_path / "2").mkdir()
     scores = lexical(["x"] * 60, ["x"] * 60)
 
     loose, _ = run(tmp_path / "1", rows(labels), scores)
@@ -144,8 +142,6 @@ def test_grouped_rows_get_a_wider_interval_than_loose_ones(tmp_path: Path) -> No
 
 def test_a_row_without_a_group_is_a_cluster_of_its_own_even_when_a_group_has_its_id(tmp_path: Path) -> None:
     scores = lexical(["x"] * 12, ["x"] * 12)
-    (tmp_path / "1").mkdir()
-    (tmp_path / "2").mkdir()
     groups: list[str | None] = [None, None, *["q0"] * 5, *["q1"] * 5]
     renamed: list[str | None] = [None, None, *["g0"] * 5, *["g1"] * 5]
 
@@ -447,8 +443,6 @@ def test_the_spread_of_draws_comes_with_advice(tmp_path: Path) -> None:
 def test_a_score_without_a_pass_rate_and_rows_without_draws_have_no_pass_at_k(tmp_path: Path) -> None:
     ungated = LABEL | {"metric": "score_x", "rate_signature": None}
     load = drawn({"a": [True] * 2, "b": [True] * 2}).append_column("score_x", pa.array([0.1, 0.2, 0.3, 0.4]))
-    (tmp_path / "1").mkdir()
-    (tmp_path / "2").mkdir()
 
     _, made = run(tmp_path / "1", describe(load, {"columns": {"score_x": ungated}}), lexical(["x"] * 4, ["x"] * 4))
     _, plain = run(tmp_path / "2", rows([True] * 4), lexical(["x"] * 4, ["x"] * 4))
@@ -657,10 +651,8 @@ def test_a_value_without_a_share_is_refused_and_a_share_without_rows_allows_no_c
         return PARAMS.model_copy(update={"aggregate": Aggregate.model_validate(options)})
 
     data = rows([True, False] * 10), lexical(["x"] * 20, ["x"] * 20)
-    (tmp_path / "one").mkdir()
     with pytest.raises(ParamsError, match="no share for odd"):
         run(tmp_path / "one", *data, params({"even": 1.0}))
-    (tmp_path / "two").mkdir()
     _, made = run(tmp_path / "two", *data, params({"even": 0.5, "odd": 0.25, "third": 0.25}))
 
     [headline] = json.loads(made["reports/metrics.json"])["headlines"].values()

@@ -19,7 +19,6 @@ from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.errors import ModelError
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding import distinct_texts
-from tasks.models.embedding.local import LocalEncoder
 from tasks.models.embedding.remote import OpenAIEncoder
 from tasks.pipeline import validation
 from tasks.pipeline.keys import KeyHashes, hashes_of
@@ -235,18 +234,6 @@ def test_a_killed_run_loses_one_chunk_at_most(parts, model, tmp_path, monkeypatc
     assert model.asked[: len(done)] == done
 
 
-def test_a_second_run_with_one_new_text_embeds_one_text(parts, tmp_path, monkeypatch):
-    encoded = []
-    encode = LocalEncoder.encode
-    monkeypatch.setattr(LocalEncoder, "encode", lambda self, texts: encoded.append(texts) or encode(self, texts))
-    run(parts((["Paris", "Rome"], [["Paris"], ["Ulm"]])), params(**LOCAL), Vectors(tmp_path / "store"))
-    assert sorted(encoded.pop()) == ["Paris", "Rome", "Ulm"]
-
-    run(parts((["Rome", "Bonn"], [["Paris"], ["Ulm"]])), params(**LOCAL), Vectors(tmp_path / "store"))
-
-    assert encoded == [["Bonn"]]
-
-
 def test_progress_is_told_in_texts_and_its_share_in_tokens(parts, tmp_path, monkeypatch):
     monkeypatch.setattr(stage, "ENCODED_AT_ONCE", 2)
     rows = parts((["a", "b b b b b b"], [["a"], ["c"]]))
@@ -333,15 +320,6 @@ def test_a_full_disk_leaves_the_ledger_as_it_was(parts, tmp_path, monkeypatch):
         list(embed(rows, params(**LOCAL), ledger, tmp_path / "scratch"))
 
     assert ledger.newest == 0
-
-
-@pytest.mark.usefixtures("model")
-def test_a_text_of_any_length_is_embedded(parts, tmp_path):
-    longest = "x" * 100_000
-
-    [table] = run(parts(([longest, None], [["Paris"], ["Rome"]])), params(), Vectors(tmp_path / "store"))
-
-    assert table.num_rows == 2
 
 
 @pytest.mark.usefixtures("model")

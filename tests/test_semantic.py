@@ -48,26 +48,29 @@ def evidence(tmp_path_factory):
     return VectorEvidence(folder / "evidence")
 
 
-def test_scores_are_those_of_the_metrics(evidence):
-    table = semantic(normalized(), params(), evidence)
+@pytest.fixture(scope="module")
+def table(evidence):
+    """The scores of the rows above."""
+    return semantic(normalized(), params(), evidence)
 
+
+def test_scores_are_those_of_the_metrics(table):
     assert table["id"].to_pylist() == ["r0", "r1", "r2", "r3", "r4", "r5"]
     for name, options in METRICS.items():
         expected = score(name, RESPONSES, REFERENCES, **options)
         assert table[name].to_numpy() == pytest.approx(expected, abs=2e-6, nan_ok=True)
         assert table[name].null_count == 1
+        assert not np.isnan(table[name].drop_null().to_numpy()).any()
 
 
-def test_results_follow_from_scores(evidence):
-    table = semantic(normalized(), params(), evidence)
-
+def test_results_follow_from_scores(table):
     assert table["semantic_similarity_result"].to_pylist() == ["pass", "pass", "unmeasured", "fail", "pass", "fail"]
     assert table["similarity"].to_pylist()[:1] == [5.0]
     assert json.loads(table["semantic_list_contains_details"][2].as_py()) == {"unmeasured": "no response"}
 
 
-def test_signatures_hold_weights_and_precision(evidence):
-    columns = about(semantic(normalized(), params(), evidence).schema)["columns"]
+def test_signatures_hold_weights_and_precision(table):
+    columns = about(table.schema)["columns"]
 
     signature = columns["semantic_similarity"]["signature"]
     assert signature.startswith("semantic_similarity|scale:clip|weights:53aa51172d14/")
@@ -77,13 +80,12 @@ def test_signatures_hold_weights_and_precision(evidence):
     assert {column["family"] for column in columns.values()} == {"semantic"}
 
 
-def test_parts_change_no_score(evidence):
+def test_parts_change_no_score(table, evidence):
     rows = normalized()
-    whole = semantic(rows, params(), evidence)
 
     parts = [semantic(rows.slice(start, 2), params(), evidence) for start in (0, 2, 4)]
 
-    assert pa.concat_tables(parts).equals(whole)
+    assert pa.concat_tables(parts).equals(table)
 
 
 def test_vectors_of_another_precision_are_not_taken(evidence):
@@ -91,8 +93,8 @@ def test_vectors_of_another_precision_are_not_taken(evidence):
         semantic(normalized(), params(precision="bf16"), evidence)
 
 
-def test_the_table_keeps_its_contract(evidence):
-    table, contract = semantic(normalized(), params(), evidence), expect(params())
+def test_the_table_keeps_its_contract(table):
+    contract = expect(params())
 
     checks = validation.check_rows(table, contract.rows)
     checks += validation.check_counts(contract.counts, {"rows": 6, "rows_normalize": 6})
@@ -101,8 +103,8 @@ def test_the_table_keeps_its_contract(evidence):
     assert contract.same_keys_as == "normalize"
 
 
-def test_a_score_out_of_bounds_breaks_the_contract(evidence):
-    frame = semantic(normalized(), params(), evidence).to_pandas()
+def test_a_score_out_of_bounds_breaks_the_contract(table):
+    frame = table.to_pandas()
     frame.loc[0, "similarity"] = 5.5
     frame.loc[1, "semantic_similarity_result"] = "fail"
 
@@ -122,10 +124,3 @@ def test_no_metrics_give_keys_only(evidence):
     table = semantic(normalized(), Params(embed=LOCAL, semantic={}), evidence)
 
     assert table.column_names == ["id", "candidate"]
-
-
-def test_missing_scores_are_null_and_never_nan(evidence):
-    table = semantic(normalized(), params(), evidence)
-
-    for name in METRICS:
-        assert not np.isnan(table[name].drop_null().to_numpy()).any()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tasks import ledger
@@ -178,6 +178,7 @@ def test_a_store_that_cannot_be_made_names_the_variable(tmp_path: Path) -> None:
 
 
 @given(reason=st.text(), raw=st.text(st.characters(codec=None)))
+@example(reason='a\nb\r\nc\x00\u2028\u2029\x85"},{"key":"\\', raw='a\nb\r\nc\x00\u2028\u2029\x85\ud83d"},{"key":"\\')
 def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, reason: str, raw: str) -> None:
     folder = tmp_path_factory.mktemp("any")
     with Verdicts(folder / "store") as verdicts:
@@ -188,15 +189,6 @@ def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory,
 
     for each in (Verdicts(folder / "store"), other):
         assert each.get(["a" * 64]) == {"a" * 64: entry("a", reason, raw)}
-
-
-@pytest.mark.parametrize("text", ["a\nb", "a\r\nb", "\x00", "\u2028\u2029\x85", "😀", "\ud83d", '"},{"key":"', "\\"])
-def test_hostile_texts_come_back_as_they_were(tmp_path: Path, text: str) -> None:
-    verdicts = Verdicts(tmp_path / "store")
-    verdicts.add([entry("a", text, text), entry("b")])
-
-    assert evidence_of(verdicts, "ab", tmp_path / "evidence").count(b"\n") == 2
-    assert Verdicts(tmp_path / "store").get(["a" * 64])["a" * 64]["raw"] == text
 
 
 WRITER = """
@@ -212,11 +204,10 @@ for number in range(1_000_000):
 """
 
 
-@pytest.mark.parametrize("answers", [1, 7, 40])
-def test_nothing_acknowledged_is_lost_by_sigkill(tmp_path: Path, answers: int) -> None:
+def test_nothing_acknowledged_is_lost_by_sigkill(tmp_path: Path) -> None:
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert writer.stdout
-    acknowledged = [int(writer.stdout.readline()) for _ in range(answers)]
+    acknowledged = [int(writer.stdout.readline()) for _ in range(7)]
     os.kill(writer.pid, signal.SIGKILL)
     acknowledged += [int(line) for line in writer.stdout.read().split("\n")[:-1]]
     writer.wait()

@@ -1,5 +1,3 @@
-import pkgutil
-
 import pytest
 
 from tasks.errors import ParamsError
@@ -102,9 +100,3 @@ def test_an_unknown_family_or_metric():
         names("lexcial")
     with pytest.raises(ParamsError, match=r"unknown metric 'rogue'; did you mean rouge\? allowed: "):
         family_of("rogue")
-
-
-def test_no_module_of_a_family_is_overlooked():
-    found = {module.name for module in pkgutil.iter_modules([str(catalogue._HERE / "lexical")])}
-
-    assert {name for name in found if not name.startswith("_")} == set(names("lexical"))

@@ -2,15 +2,20 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from tasks.reporting.assembly import interval_rows
 from tests.reporting.made import ROWS, inputs, written
 
 
-def test_the_tables_of_the_plots(tmp_path):
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return written(ROWS, tmp_path_factory.mktemp("plots"))
+
+
+def test_the_tables_of_the_plots(files, tmp_path):
     _, documents = inputs(ROWS, tmp_path / "a")
     candidate = documents["reports/metrics.json"]["candidates"]["aurora"]
-    files = written(ROWS, tmp_path / "b")
 
     rates = json.loads(files["reports/plots/pass_rates.json"])
     scores = json.loads(files["reports/plots/scores.json"])
@@ -31,8 +36,8 @@ def test_a_value_without_an_interval_has_none():
     ]
 
 
-def test_distributions_run_from_none_to_all(tmp_path):
-    rows = json.loads(written(ROWS, tmp_path)["reports/plots/distributions.json"])
+def test_distributions_run_from_none_to_all(files):
+    rows = json.loads(files["reports/plots/distributions.json"])
     line = [each["share below"] for each in rows if (each["metric"], each["candidate"]) == ("f1", "borealis")]
 
     assert line[0] == 0
@@ -41,8 +46,7 @@ def test_distributions_run_from_none_to_all(tmp_path):
     assert len(line) == 21
 
 
-def test_the_templates_of_dvc_read_the_columns_there_are(tmp_path):
-    files = written(ROWS, tmp_path)
+def test_the_templates_of_dvc_read_the_columns_there_are(files):
     known = {"rev"} | {name for path in files if "plots" in path for row in json.loads(files[path]) for name in row}
 
     def fields(node):

@@ -137,7 +137,7 @@ def test_a_row_per_metric_with_value_and_interval_of_each_candidate(tmp_path: Pa
     assert "bleu                       0.125 [0.250, 0.750]  0.125 [0.250, 0.750]" in lines
 
 
-@pytest.mark.parametrize(("width", "tables"), [(120, 2), (80, 3), (60, 5), (200, 1)])
+@pytest.mark.parametrize(("width", "tables"), [(120, 2), (80, 3), (60, 5), (40, 5), (200, 1)])
 def test_candidates_without_room_stand_below_the_others(tmp_path: Path, width: int, tables: int) -> None:
     found = read(tmp_path, several("a", "b", "c", "d", "e"))
 
@@ -154,27 +154,11 @@ def test_what_three_decimals_would_lose_has_significant_digits(tmp_path: Path) -
     assert "1.23e−05 [0.000, 0.013]" in terminal(read(tmp_path, {"a": {"toxicity": small}}))
 
 
-def test_candidates_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
-    names = [f"{'n' * 50}{number}" for number in (1, 2)]
-    found = read(tmp_path, several(*names))
-
-    assert [line.split()[0] for line in terminal(found, 200).splitlines()[1:3]] == [
-        f"{'n' * 19}…{'n' * 19}{number}" for number in (1, 2)
-    ]
-
-
 def test_candidates_whose_long_names_differ_in_the_middle_are_told_apart(tmp_path: Path) -> None:
     found = read(tmp_path, several(*(f"{'n' * 30}v{number}{'n' * 30}" for number in (13, 14))))
 
     for shown in (terminal(found, 200), summary.to_markdown(found)):
         assert shown.count("v13n") == shown.count("v14n") > 1
-
-
-def test_a_terminal_of_40_columns_loses_no_number(tmp_path: Path) -> None:
-    shown = terminal(read(tmp_path, several("a", "b")), 40)
-
-    assert max(map(len, shown.splitlines())) <= 40
-    assert shown.count("0.125 [0.250, 0.750]") == 2
 
 
 def test_counts_stand_in_the_head_and_beside_numbers_of_other_counts(tmp_path: Path) -> None:
@@ -297,22 +281,23 @@ def test_before_any_run_it_says_how_to_make_one(
     assert capsys.readouterr().out == f"{summary.NO_RUN}\n"
 
 
+@pytest.fixture
+def a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of a run with its numbers and its report."""
+    monkeypatch.chdir(tmp_path)
+    Path("reports").mkdir()
+    read(Path("reports"), several("a"))
+    summary.REPORT.touch()
+
+
+@pytest.mark.usefixtures("a_run")
 @pytest.mark.parametrize(
     ("seen", "reported", "named"),
     [("these", False, True), ("others", False, False), ("others", True, True), (None, False, True)],
 )
 def test_the_report_is_named_when_it_was_made_from_these_numbers(
-    seen: str | None,
-    reported: bool,
-    named: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    seen: str | None, reported: bool, named: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("reports").mkdir()
-    read(Path("reports"), several("a"))
-    summary.REPORT.touch()
     these = hashlib.md5(Path(summary.METRICS).read_bytes(), usedforsecurity=False).hexdigest()
     if seen:
         md5 = these if seen == "these" else these[::-1]
@@ -325,14 +310,9 @@ def test_the_report_is_named_when_it_was_made_from_these_numbers(
     assert last == (f"report: {summary.REPORT}" if named else summary.OTHER_REPORT)
 
 
+@pytest.mark.usefixtures("a_run")
 @pytest.mark.parametrize("lock", ["<<<<<<< ours", "[]", "stages: {report: {deps: [1]}}", ""])
-def test_a_lock_that_can_not_be_read_hides_no_report(
-    lock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("reports").mkdir()
-    read(Path("reports"), several("a"))
-    summary.REPORT.touch()
+def test_a_lock_that_can_not_be_read_hides_no_report(lock: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("dvc.lock").write_text(lock, encoding="utf-8")
 
     summary.show(console())

@@ -27,6 +27,7 @@ from tasks.scores.columns import NOT_RATED, ratings_of
 from tasks.scores.tables import facts_of
 from tasks.wording import evidence
 from tests.own_judge import METRICS, write_prompt
+from tests.reporting.made import parts_of
 from tests.scores.test_human_labels import BINARY, LABEL, NAN, candidate, column
 
 # Ten answers: two people agree on eight; a third is asked about the two others.
@@ -175,13 +176,7 @@ def graded(tmp_path: Path, grades: list[float | None], ratings: list[float], lab
         "lexical": pa.table(keys),
         "semantic": pa.table(keys),
     }
-    parts = {}
-    for name, table in tables.items():
-        (tmp_path / name).mkdir()
-        for number, start in enumerate((0, n // 2)):  # two parts
-            write_part(table.slice(start, n - n // 2 if number else n // 2), tmp_path / name, number)
-        parts[name] = Parts(tmp_path / name)
-    [written] = aggregate(parts, OPTIONS)
+    [written] = aggregate(parts_of(tables, tmp_path, part_rows=n // 2), OPTIONS)
     return json.loads(written["reports/metrics.json"])
 
 
@@ -376,15 +371,10 @@ def compared(tmp_path: Path, n: int, right: dict[str, list[bool]]) -> Any:
     nothing = pa.table({"id": pa.array([], pa.string()), "reason": pa.array([], pa.string())})
     unscored = made["judge"].select(["id", "candidate"]).replace_schema_metadata()
     tables = made | {"load_rejected": nothing, "embed": nothing, "lexical": unscored, "semantic": unscored}
-    parts = {}
-    for name, one in tables.items():
-        (tmp_path / name).mkdir()
-        write_part(one, tmp_path / name, 0)
-        parts[name] = Parts(tmp_path / name)
     gate = Gate(primary="meaning_match", metrics={}, margin=0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
     options = Aggregate(confidence=0.95, guarantee=False, max_unmeasured=0.05, pass_at=())
 
-    [written] = aggregate(parts, Params(aggregate=options, gate=gate))
+    [written] = aggregate(parts_of(tables, tmp_path, part_rows=2 * n), Params(aggregate=options, gate=gate))
 
     return json.loads(written["reports/metrics.json"])
 

@@ -212,27 +212,6 @@ def test_each_number_is_replaced_by_its_part(data):
     assert offsets.tolist() == expected_offsets.tolist()
 
 
-def test_no_rows_have_one_offset():
-    nothing = np.zeros(0, np.int64)
-
-    ids, offsets = expand(np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32), nothing, nothing)
-
-    assert (ids.tolist(), offsets.tolist()) == ([], [0])
-
-
-def test_a_part_may_be_empty_and_stand_twice():
-    numbers, offsets = flat([[0, 1], [1], [2, 0, 2]])
-    parts, starts, lengths = np.array([7, 8, 9], np.int32), np.array([0, 2, 2]), np.array([2, 0, 1])
-
-    ids, expanded = expand(numbers, offsets, parts, starts, lengths)
-
-    assert ids.tolist() == [7, 8, 9, 7, 8, 9]
-    assert expanded.tolist() == [0, 2, 2, 6]
-
-
-# numbering
-
-
 LONG = b"eight by"
 BYTES = st.sampled_from([b"", b"a", b"ab", b"\xc3\xa9", b"\0", b"\0\0", LONG, LONG + b"t", LONG * 2, LONG * 2 + b"e"])
 BYTES |= st.binary(max_size=20)

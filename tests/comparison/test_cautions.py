@@ -1,18 +1,16 @@
 """What a comparison tells beside its verdicts: what its intervals rest on, what was kept out, what it would find."""
 
-import io
 import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from tasks.comparison.compare import CompareOptions
 from tasks.comparison.compared import Compared, critical_value
 from tasks.comparison.pairing import pair
-from tasks.comparison.render import to_markdown, to_terminal
+from tasks.comparison.render import to_markdown
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.estimates import ONE_CLUSTER
@@ -20,15 +18,9 @@ from tasks.statistics import Method, sidak
 from tasks.wording import notes
 from tests.comparison.sample import Row, answers, gate_on
 from tests.comparison.test_document import compared, measures
+from tests.comparison.test_render import terminal
 from tests.wording.test_release import measure
 from tests.wording.test_release import pair as made_pair
-
-
-def terminal(document: Any) -> str:
-    console = Console(file=io.StringIO(), width=120, force_terminal=False)
-    to_terminal(document, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def by_method(**methods: Method) -> Any:

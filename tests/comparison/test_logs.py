@@ -18,6 +18,7 @@ from tasks.wording.comparison_document import ComparisonDocument
 from tasks.wording.comparison_lines import outcome
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import gate
+from tests.comparison.test_document import measures
 from tests.small_project import ROOT
 
 LOGS = ROOT / "tests/dataset/readers/logs"
@@ -93,11 +94,6 @@ def _inspect_sample(template: Mapping[str, Any], number: int, sign: str) -> Samp
 def compared(base: str, head: str, renamed: Mapping[str, str] | None = None, **of_gate: Any) -> ComparisonDocument:
     asked = gate(**{"primary": None, "metrics": {}} | of_gate)
     return compare_logs(base, head, asked, CompareOptions(renamed or {}))
-
-
-def measures(document: ComparisonDocument) -> dict[str, Any]:
-    [pair] = document["pairs"]
-    return dict(pair["measures"])
 
 
 def test_two_runs_of_lm_eval_by_two_models_with_prompts_of_their_own(lm_eval: Callable[..., str]) -> None:

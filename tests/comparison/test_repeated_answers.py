@@ -14,6 +14,7 @@ from tasks.errors import ComparisonError
 from tasks.wording import comparison_lines
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, drawn, gate_on, version
+from tests.comparison.test_document import measures
 
 KS = [1, 2]
 
@@ -29,11 +30,6 @@ def compared(tmp_path: Path) -> Any:
         return found
 
     return compare
-
-
-def measures(document: Any) -> dict[str, Any]:
-    [pair] = document["pairs"]
-    return dict(pair["measures"])
 
 
 def test_the_primary_measure_is_also_compared_by_question(compared: Any) -> None:

@@ -21,6 +21,7 @@ from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import Deployment, FlowRun, State
 from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 
+from tasks.pipeline.schedule import Schedule
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests import prefect_database
 from tests.flows.conftest import ROOT, wait_until
@@ -250,6 +251,11 @@ def prefect_server(served: Served) -> Iterator["subprocess.Popen[bytes]"]:
 def schedule(**changed: Any) -> dict[str, Any]:
     """A schedule of every four seconds, with some options changed."""
     return SCHEDULE | changed
+
+
+def of(**changed: Any) -> Schedule:
+    """That schedule as the section of params.yaml is read."""
+    return Schedule(**schedule(**changed))
 
 
 def stop(process: "subprocess.Popen[Any]", number: int) -> int:

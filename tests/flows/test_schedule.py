@@ -28,15 +28,11 @@ from tasks.pipeline import dvc_yaml
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule
 from tasks.pipeline.yaml import dump_yaml, load_yaml
-from tests.flows.served import params_with, schedule
+from tests.flows.served import of, params_with, schedule
 from tests.small_project import PARAMS, ROOT
 
 OURS = {HOST: "here", CHECKOUT: "/somewhere/.git"}
 START = datetime(2026, 10, 24, 12, 0, tzinfo=UTC)
-
-
-def of(**changed) -> Schedule:
-    return Schedule(**schedule(**changed))
 
 
 def cron(text: str, **changed) -> Schedule:

@@ -6,14 +6,10 @@ from pathlib import Path
 import pytest
 
 from flows.serving import served_schedule
-from tasks.pipeline.schedule import Notify, Schedule
-from tests.flows.served import schedule
+from tasks.pipeline.schedule import Notify
+from tests.flows.served import of
 
 TOLD = {"url": "$HOOK", "header": "X-Key", "secret_env": "TOKEN", "always": True}
-
-
-def of(**changed) -> Schedule:
-    return Schedule(**schedule(**changed))
 
 
 def test_whom_to_tell_is_kept_without_any_value_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -4,6 +4,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,20 +25,6 @@ LARGEST_COUNT = 10_000_000
 DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=lambda _: None)
 # orjson reads larger integers as numbers that are not exact.
 LARGEST_EXACT = float(1 << 63)
-
-
-def decoded(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
-    """Return the only JSON value in a text; by DECODER, numbers and booleans in it are text.
-
-    Raises:
-        json.JSONDecodeError: It is none.
-    """
-    if decoder is DECODER:
-        try:
-            return as_texts(orjson.loads(text))
-        except (ValueError, RecursionError):  # NaN, half of a surrogate pair, a long integer, no JSON
-            return as_texts(decode_whole(text, decoder))
-    return decode_whole(text, decoder)
 
 
 def as_texts(value: Any) -> Any:
@@ -125,22 +112,7 @@ def document(path: Path, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
     Raises:
         DataError: It is no such file.
     """
-    return parsed(whole_text(path), file_name(path), decoder)
-
-
-def parsed(text: str, name: str, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
-    """Return the object that a text of JSON holds.
-
-    Raises:
-        DataError: It holds none.
-    """
-    try:
-        value = decoded(text, decoder)
-    except json.JSONDecodeError as error:
-        raise json_error(error, name, error.lineno) from None
-    if not isinstance(value, dict):
-        raise DataError(f"{name}: expected an object, found a {type(value).__name__}")
-    return value
+    return parsed(whole_text(path), file_name(path), decoder=decoder)
 
 
 def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -149,15 +121,41 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         DataError: A line is no object.
     """
-    for line, text in enumerate(text_lines(path), 1):
-        if text.strip():
-            try:
-                value = decoded(text)
-            except json.JSONDecodeError as error:
-                raise json_error(error, file_name(path), line) from None
-            if not isinstance(value, dict):
-                raise DataError(f"{file_name(path)}, line {line}: expected an object, found a {type(value).__name__}")
-            yield line, value
+    name = file_name(path)
+    return ((line, parsed(text, name, line)) for line, text in enumerate(text_lines(path), 1) if text.strip())
+
+
+def parsed(text: str, name: str, line: int | None = None, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
+    """Return the object that a text of JSON holds; by DECODER, numbers and booleans in it are text.
+
+    Args:
+        text: A file, or a line of it.
+        name: The file, for messages.
+        line: Number of the line; None: the text is the whole file.
+        decoder: Reads the text.
+
+    Raises:
+        DataError: It holds none.
+    """
+    try:
+        value = _decoded(text, decoder)
+    except json.JSONDecodeError as error:
+        raise json_error(error, name, line or error.lineno) from None
+    if not isinstance(value, dict):
+        found = kind_of(value if isinstance(value, list) else json.loads(text))
+        raise DataError(f"{name}{f', line {line}' if line else ''}: expected an object, found {found}")
+    return value
+
+
+def _decoded(text: str, decoder: json.JSONDecoder) -> Any:
+    if decoder is not DECODER:
+        return decode_whole(text, decoder)
+    with suppress(ValueError, RecursionError):  # NaN, half of a surrogate pair, a long integer, no JSON
+        return as_texts(orjson.loads(text))
+    try:
+        return as_texts(decode_whole(text, decoder))
+    except RecursionError:  # from Python 3.12 on, the decoder reads deeper values than Python code
+        raise json.JSONDecodeError("nested too deep", text, 0) from None
 
 
 def part(value: Mapping[str, Any], key: str, kind: type, where: str) -> Any:
@@ -168,7 +166,7 @@ def part(value: Mapping[str, Any], key: str, kind: type, where: str) -> Any:
     """
     found = value.get(key)
     if not isinstance(found, kind):
-        problem = "is missing" if key not in value else f"is {_kind(found)}, not {_kind(kind())}"
+        problem = "is missing" if key not in value else f"is {kind_of(found)}, not {kind_of(kind())}"
         raise DataError(f"{where}: {key!r} {problem}; the log is incomplete or of a version that is not known")
     return found
 
@@ -253,8 +251,10 @@ def require_version(found: Any, known: Sequence[str], tool: str, where: str) -> 
         )
 
 
-def _kind(value: Any) -> str:
-    return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(type(value), "another value")
+def kind_of(value: Any) -> str:
+    """Return what a JSON value is, in words."""
+    kinds = {dict: "an object", list: "a list", str: "a text", type(None): "null", bool: "a boolean"}
+    return kinds.get(type(value), "a number")
 
 
 # Bytes of a file that are looked at.

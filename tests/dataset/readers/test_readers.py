@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tasks.dataset.readers import READERS, detect
 from tasks.dataset.readers.inspect import member
-from tasks.dataset.readers.log import begun_json
+from tasks.dataset.readers.log import begun_json, document
 from tasks.dataset.settings import Format
 from tasks.dataset.sources import records
 from tasks.errors import DataError
@@ -135,6 +135,29 @@ def test_a_damaged_log_is_never_read_as_less(tmp_path, name, tool, rows, place, 
         assert name in str(error)  # noqa: PT017 (either outcome is right)
     else:
         assert len(found) >= rows
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("true", "a boolean"), ("1.5", "a number"), ('"x"', "a text"), ("null", "null"), ("[1]", "a list")],
+)
+def test_a_log_that_is_no_object_is_refused_with_what_it_is(tmp_path, text, found):
+    (tmp_path / "a.json").write_text(text)
+
+    with pytest.raises(DataError, match=rf"a\.json: expected an object, found {found}$"):
+        document(tmp_path / "a.json")
+
+
+def test_a_value_that_only_the_decoder_can_walk_through_is_no_json(tmp_path, monkeypatch):
+    """Python 3.12 and later decode values that are nested deeper than its own functions can call themselves."""
+    value = []
+    for _ in range(100_000):
+        value = [value]
+    monkeypatch.setattr("tasks.dataset.readers.log.decode_whole", lambda *_: {"a": value})
+    (tmp_path / "a.json").write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}")
+
+    with pytest.raises(DataError, match=r"a\.json, line 1, column 1: not JSON: nested too deep"):
+        document(tmp_path / "a.json")
 
 
 @given(st.binary() | st.text(alphabet='{}[]":,\\ab1 \n').map(str.encode))

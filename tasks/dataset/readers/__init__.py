@@ -6,6 +6,7 @@ missing sample), `candidate` (the model or run), `error` (text or null), and whe
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from tasks.dataset.readers import (
     promptfoo,
     squad,
 )
-from tasks.dataset.readers.log import Head, head_of, lacks_question, missing
+from tasks.dataset.readers.log import Head, head_of, lacks_question, missing, records
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError, did_you_mean
 
@@ -104,12 +105,12 @@ def _files(folder: Path) -> list[Path]:
 
 READERS: Mapping[str, Reader] = {
     "lm_eval": Reader(lm_eval.recognises, lm_eval.read, lm_eval.lower_is_better),
-    "inspect": Reader(inspect.recognises, inspect.read),
-    "promptfoo": Reader(promptfoo.recognises, promptfoo.read),
-    "deepeval": Reader(deepeval.recognises, deepeval.read),
+    "inspect": Reader(inspect.recognises, partial(records, rows=inspect.rows)),
+    "promptfoo": Reader(promptfoo.recognises, partial(records, rows=promptfoo.rows)),
+    "deepeval": Reader(deepeval.recognises, partial(records, rows=deepeval.rows)),
     "openai_batch": Reader(openai_batch.recognises, openai_batch.read),
     "every_eval_ever": Reader(every_eval_ever.recognises, every_eval_ever.read),
     "squad": Reader(squad.recognises, squad.read),
-    "opik": Reader(opik.recognises, opik.read),
+    "opik": Reader(opik.recognises, partial(records, rows=opik.rows)),
     "langfuse": Reader(langfuse.recognises, langfuse.read),
 }

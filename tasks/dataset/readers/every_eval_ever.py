@@ -9,19 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.readers.log import (
-    Head,
-    as_records,
-    conversation,
-    count,
-    document,
-    flat,
-    listed,
-    number,
-    objects,
-    part,
-    text_of,
-)
+from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -29,9 +17,9 @@ KNOWN_VERSIONS = re.compile(r"0\.3\.\d+")
 KEYS = {"schema_version", "evaluation_id", "model_id", "sample_id", "input"}
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: log.Head) -> bool:
     """Tell whether a file holds instance-level records."""
-    return isinstance(head.value, dict) and head.value.keys() >= KEYS
+    return head.keys >= KEYS
 
 
 def read(files: Sequence[Path]) -> Iterator[Record]:
@@ -43,13 +31,12 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     samples = [file for file in files if ".jsonl" in file.suffixes]
     if not samples:
         raise DataError(f"{file_name(files[0])}: no file *_samples.jsonl")
-    for file in samples:
-        yield from as_records(file, _rows(file))
+    yield from log.records(samples, _rows)
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     read = 0
-    for line, sample in objects(file):
+    for line, sample in log.objects(file):
         read += 1
         for values in _answers(sample, f"{file_name(file)}, line {line}"):
             yield line, values
@@ -62,40 +49,36 @@ def _stated(file: Path) -> int | None:
     aggregate = file.parent / f"{file.name.split('_samples')[0]}.json"
     if not aggregate.is_file():
         return None
-    details = document(aggregate).get("detailed_evaluation_results")
-    return count(details.get("total_rows") if isinstance(details, dict) else None, file_name(aggregate))
+    details = log.members(log.document(aggregate).get("detailed_evaluation_results"))
+    return log.count(details.get("total_rows"), file_name(aggregate))
 
 
 def _answers(sample: Mapping[str, Any], where: str) -> Iterator[dict[str, Value]]:
-    version = part(sample, "schema_version", str, where)
+    version = log.part(sample, "schema_version", str, where)
     if not KNOWN_VERSIONS.fullmatch(version):
         raise DataError(f"{where}: schema version {version[:40]!r} can't be read; known: 0.3")
-    asked = part(sample, "input", dict, where)
-    evaluated = part(sample, "evaluation", dict, where)
-    name, metadata = part(sample, "evaluation_name", str, where), sample.get("metadata")
+    asked = log.part(sample, "input", dict, where)
+    evaluated = log.part(sample, "evaluation", dict, where)
+    name = log.part(sample, "evaluation_name", str, where)
     responses = _responses(sample)
     for draw, response in enumerate(responses or [None], 1):
-        yield flat(
-            id=f"{name}/{part(sample, 'sample_id', str, where)}",
-            input=text_of(asked.get("raw")),
-            references=listed(asked.get("reference")),
+        yield log.flat(
+            id=f"{name}/{log.part(sample, 'sample_id', str, where)}",
+            input=log.text_of(asked.get("raw")),
+            references=log.listed(asked.get("reference")),
             response=response,
-            candidate=part(sample, "model_id", str, where),
-            error=text_of(sample.get("error")) or (None if response is not None else "no output"),
+            candidate=log.part(sample, "model_id", str, where),
+            error=log.text_of(sample.get("error")) or (None if response is not None else "no output"),
             draw=draw if len(responses) > 1 else None,
-            scores={key: number(evaluated.get(key)) for key in ("score", "is_correct")},
-            metadata={**(metadata if isinstance(metadata, dict) else {}), "task": name, "sample": sample["sample_id"]},
+            scores={key: log.number(evaluated.get(key)) for key in ("score", "is_correct")},
+            metadata={**log.members(sample.get("metadata")), "task": name, "sample": sample["sample_id"]},
         )
 
 
 def _responses(sample: Mapping[str, Any]) -> list[str | None]:
     """Return the responses of a single turn, or the last message of the assistant."""
-    output, messages = sample.get("output"), sample.get("messages")
+    output = sample.get("output")
     if isinstance(output, dict):
-        return [text_of(item) for item in listed(output.get("raw"))]
-    said = (
-        [m for m in messages if isinstance(m, dict) and m.get("role") == "assistant"]
-        if isinstance(messages, list)
-        else []
-    )
-    return [conversation(said[-1:])] if said else []
+        return [log.text_of(item) for item in log.listed(output.get("raw"))]
+    said = [one for one in log.items(sample.get("messages")) if log.members(one).get("role") == "assistant"]
+    return [log.conversation(said[-1:])] if said else []

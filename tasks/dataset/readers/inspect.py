@@ -6,31 +6,15 @@ One record for each sample and epoch, and one for each that the header expects a
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from tasks.dataset.readers.log import (
-    LARGEST_COUNT,
-    Head,
-    amount,
-    as_records,
-    conversation,
-    count,
-    document,
-    flat,
-    listed,
-    missing,
-    number,
-    parsed,
-    part,
-    require_version,
-    text_of,
-)
-from tasks.dataset.record import Record, Value, file_name
+from tasks.dataset.readers import log
+from tasks.dataset.record import Value, file_name
 from tasks.errors import DataError
 
 KNOWN_VERSIONS = ("2",)
@@ -46,7 +30,7 @@ Key = tuple[str, str]
 """Id and epoch of a sample."""
 
 
-class Log(NamedTuple):
+class Header(NamedTuple):
     """What the header says.
 
     Attributes:
@@ -66,29 +50,27 @@ class Log(NamedTuple):
     epochs: int
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: log.Head) -> bool:
     """Tell whether a file is an Inspect log."""
-    keys = head.value.keys() if isinstance(head.value, dict) else set()
-    return {HEADER, START}.intersection(head.members) != set() or {"version", "status", "eval"} <= keys
+    return not {HEADER, START}.isdisjoint(head.members) or {"version", "status", "eval"} <= head.keys
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all logs.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of a log.
 
     Raises:
-        DataError: A log can't be read, lacks samples whose ids are not known, or has more than its results are of.
+        DataError: It can't be read, lacks samples whose ids are not known, or has more than its results are of.
     """
-    for file in files:
-        yield from as_records(file, _zip_rows(file) if zipfile.is_zipfile(file) else _json_rows(file))
+    return _zip_rows(file) if zipfile.is_zipfile(file) else _json_rows(file)
 
 
 def _json_rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
-    where, whole = file_name(file), document(file)
-    log = _log(whole, where)
+    where, whole = file_name(file), log.document(file)
+    stated = _header(whole, where)
     samples = whole.get("samples")
-    if samples is None and not log.expected:
+    if samples is None and not stated.expected:
         raise DataError(f"{where}: no samples in it; was the log written with log_samples=False, or its header only?")
-    yield from _rows(part({"samples": [] if samples is None else samples}, "samples", list, where), log, where)
+    yield from _rows(log.part({"samples": [] if samples is None else samples}, "samples", list, where), stated, where)
 
 
 def _zip_rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
@@ -100,29 +82,27 @@ def _zip_rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
             header = next((members[name] for name in (HEADER, START) if name in members), None)
             if header is None:
                 raise DataError(f"{where}: neither {HEADER} nor {START} is in it; the log is incomplete")
-            log = _log(parsed(member(archive, header, where), f"{where}, {header.filename}"), where)
+            stated = _header(log.parsed(member(archive, header, where), f"{where}, {header.filename}"), where)
             samples = (info for name, info in members.items() if SAMPLE.fullmatch(name))
-            read = (parsed(member(archive, info, where), f"{where}, {info.filename}") for info in samples)
-            yield from _rows(read, log, where)
+            read = (log.parsed(member(archive, info, where), f"{where}, {info.filename}") for info in samples)
+            yield from _rows(read, stated, where)
     except zipfile.BadZipFile as error:
         raise DataError(f"{where}: can't be read as .eval: {error}; is the file complete?") from None
 
 
-def _log(header: Mapping[str, Any], where: str) -> Log:
-    require_version(header.get("version"), KNOWN_VERSIONS, "inspect_ai", where)
-    evaluated = part(header, "eval", dict, where)
-    dataset = part(evaluated, "dataset", dict, where)
-    config = evaluated.get("config") or {}
-    epochs = count(config.get("epochs") if isinstance(config, dict) else None, f"{where}, epochs") or 1
-    ids = part({"sample_ids": dataset.get("sample_ids") or []}, "sample_ids", list, where)
-    results = header.get("results") or {}
-    stated = count(results.get("total_samples") if isinstance(results, dict) else None, f"{where}, total_samples")
-    if len(ids) * epochs > LARGEST_COUNT:
-        raise DataError(f"{where}: {len(ids)} samples in {epochs} epochs are more than {LARGEST_COUNT:,}")
-    size = count(dataset.get("samples"), f"{where}, samples")
-    return Log(
-        task=part(evaluated, "task", str, where),
-        model=part(evaluated, "model", str, where),
+def _header(header: Mapping[str, Any], where: str) -> Header:
+    log.require_version(header.get("version"), KNOWN_VERSIONS, "inspect_ai", where)
+    evaluated = log.part(header, "eval", dict, where)
+    dataset = log.part(evaluated, "dataset", dict, where)
+    epochs = log.count(log.members(evaluated.get("config")).get("epochs"), f"{where}, epochs") or 1
+    ids = log.part({"sample_ids": dataset.get("sample_ids") or []}, "sample_ids", list, where)
+    stated = log.count(log.members(header.get("results")).get("total_samples"), f"{where}, total_samples")
+    if len(ids) * epochs > log.LARGEST_COUNT:
+        raise DataError(f"{where}: {len(ids)} samples in {epochs} epochs are more than {log.LARGEST_COUNT:,}")
+    size = log.count(dataset.get("samples"), f"{where}, samples")
+    return Header(
+        task=log.part(evaluated, "task", str, where),
+        model=log.part(evaluated, "model", str, where),
         expected=[(str(sample), str(epoch)) for epoch in range(1, epochs + 1) for sample in ids],
         number=stated if stated is not None or size is None else size * epochs,
         stated=stated,
@@ -130,65 +110,61 @@ def _log(header: Mapping[str, Any], where: str) -> Log:
     )
 
 
-def _rows(samples: Iterable[Any], log: Log, where: str) -> Iterator[tuple[int, dict[str, Value]]]:
+def _rows(samples: Iterable[Any], stated: Header, where: str) -> Iterator[tuple[int, dict[str, Value]]]:
     present: set[Key] = set()
     asked: dict[str, dict[str, Value]] = {}
     line = 0
-    for line, sample in enumerate(samples, 1):
-        if not isinstance(sample, dict):
-            raise DataError(f"{where}, sample {line}: expected an object")
-        place = f"{where}, sample {line}"
-        key = part(sample, "id", str, place), part(sample, "epoch", str, place)
+    for line, sample, place in log.numbered(samples, f"{where}, sample"):
+        key = log.part(sample, "id", str, place), log.part(sample, "epoch", str, place)
         present.add(key)
-        values = _values(sample, log, place)
+        values = _values(sample, stated, place)
         asked.setdefault(key[0], values)
         yield line, values
-    absent = [key for key in log.expected if key not in present]
-    if log.number is not None and len(present) + len(absent) < log.number:
+    absent = [key for key in stated.expected if key not in present]
+    if stated.number is not None and len(present) + len(absent) < stated.number:
         raise DataError(
-            f"{where}: {len(present)} samples, but its header says {log.number}, and not which are missing; "
+            f"{where}: {len(present)} samples, but its header says {stated.number}, and not which are missing; "
             "the log is incomplete"
         )
-    if log.stated is not None and line > log.stated:
-        raise DataError(f"{where}: {line} samples, but its header says {log.stated}; they are not of one run")
+    if stated.stated is not None and line > stated.stated:
+        raise DataError(f"{where}: {line} samples, but its header says {stated.stated}; they are not of one run")
     for sample_id, epoch in absent:
-        yield line + 1, _missing_sample(sample_id, epoch, log, asked.get(sample_id))
+        yield line + 1, _missing_sample(sample_id, epoch, stated, asked.get(sample_id))
 
 
-def _missing_sample(sample_id: str, epoch: str, log: Log, other_epoch: Mapping[str, Value] | None) -> dict[str, Value]:
-    return missing(
-        flat(
-            id=f"{log.task}/{sample_id}",
-            candidate=log.model,
-            draw=epoch if log.epochs > 1 else None,
-            metadata={"task": log.task, "sample": sample_id},
+def _missing_sample(
+    sample_id: str, epoch: str, stated: Header, other_epoch: Mapping[str, Value] | None
+) -> dict[str, Value]:
+    return log.missing(
+        log.flat(
+            id=f"{stated.task}/{sample_id}",
+            candidate=stated.model,
+            draw=epoch if stated.epochs > 1 else None,
+            metadata={"task": stated.task, "sample": sample_id},
         ),
         other_epoch,
     )
 
 
-def _values(sample: Mapping[str, Any], log: Log, where: str) -> dict[str, Value]:
-    attachments = sample.get("attachments")
-    texts = attachments if isinstance(attachments, dict) else {}
+def _values(sample: Mapping[str, Any], stated: Header, where: str) -> dict[str, Value]:
+    texts = log.members(sample.get("attachments"))
     response, error = _response(sample, texts)
-    metadata = sample.get("metadata")
-    asked = sample.get("input")
-    target = part(sample, "target", (str if isinstance(sample.get("target"), str) else list), where)
-    references = [_attached(reference, texts) for reference in listed(target)]
+    target = log.part(sample, "target", (str if isinstance(sample.get("target"), str) else list), where)
+    references = [_attached(reference, texts) for reference in log.listed(target)]
     is_incomplete = any(ATTACHMENT.search(text) for text in (response, *references) if text)
-    return flat(
-        id=f"{log.task}/{sample['id']}",
-        input=_attached(conversation(asked) if isinstance(asked, list) else text_of(asked), texts),
+    return log.flat(
+        id=f"{stated.task}/{sample['id']}",
+        input=_attached(log.messages_of(sample.get("input")), texts),
         references=references,
         response=response,
-        candidate=log.model,
+        candidate=stated.model,
         error=error or (NO_ATTACHMENT if is_incomplete else None),
-        draw=sample["epoch"] if log.epochs > 1 else None,
+        draw=sample["epoch"] if stated.epochs > 1 else None,
         # Without the time that a sample waited for retries and rate limits.
-        latency=amount(sample.get("working_time")),
-        tokens=_tokens(sample, log.model),
+        latency=log.amount(sample.get("working_time")),
+        tokens=_tokens(sample, stated.model),
         scores=dict(_scores(sample.get("scores"))),
-        metadata={**(metadata if isinstance(metadata, dict) else {}), "task": log.task, "sample": sample["id"]},
+        metadata={**log.members(sample.get("metadata")), "task": stated.task, "sample": sample["id"]},
     )
 
 
@@ -196,36 +172,34 @@ def _response(sample: Mapping[str, Any], texts: Mapping[str, Any]) -> tuple[str 
     """Return the response, and the error that there is none."""
     error = sample.get("error")
     if error:
-        return None, (text_of(error.get("message")) if isinstance(error, dict) else text_of(error)) or "error"
+        return None, (log.text_of(error.get("message")) if isinstance(error, dict) else log.text_of(error)) or "error"
     if sample.get("invalidation"):
         return None, "invalidated"
-    output = sample.get("output")
-    choices = output.get("choices") if isinstance(output, dict) else None
-    if not (isinstance(output, dict) and isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+    output = log.members(sample.get("output"))
+    choices = log.items(output.get("choices"))
+    if not (choices and isinstance(choices[0], dict)):
         return None, "no output"
     completion = output.get("completion")
-    text = completion if isinstance(completion, str) else text_of(choices[0].get("message"))
+    text = completion if isinstance(completion, str) else log.text_of(choices[0].get("message"))
     return (_attached(text, texts), None) if text is not None else (None, "no output")
 
 
 def _tokens(sample: Mapping[str, Any], model: str) -> str | None:
     """Return the tokens of the model's calls, without those of models that grade."""
-    by_model, output = sample.get("model_usage"), sample.get("output")
-    own = by_model.get(model) if isinstance(by_model, dict) else None
-    usage = own or (output.get("usage") if isinstance(output, dict) else None)
-    return amount(usage.get("total_tokens")) if isinstance(usage, dict) else None
+    own = log.members(sample.get("model_usage")).get(model)
+    return log.amount(log.members(own or log.members(sample.get("output")).get("usage")).get("total_tokens"))
 
 
 def _attached(text: str | None, attachments: Mapping[str, Any]) -> str | None:
     """Put in the long texts that a log keeps apart from the messages."""
     if text is None:
         return None
-    return ATTACHMENT.sub(lambda match: text_of(attachments.get(match[1])) or match[0], text)
+    return ATTACHMENT.sub(lambda match: log.text_of(attachments.get(match[1])) or match[0], text)
 
 
 def _scores(scores: Any) -> Iterator[tuple[str, str | None]]:
     """Yield the scores as numbers; a score with several values has a name for each; null is an unscored sample."""
-    for name, score in scores.items() if isinstance(scores, dict) else ():
+    for name, score in log.members(scores).items():
         value = score.get("value") if isinstance(score, dict) else score
         if isinstance(value, dict):
             yield from ((f"{name}_{key}", _graded(item)) for key, item in value.items())
@@ -236,7 +210,7 @@ def _scores(scores: Any) -> Iterator[tuple[str, str | None]]:
 def _graded(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
-    return GRADES.get(value) or WORDS.get(value.lower(), number(value))
+    return GRADES.get(value) or WORDS.get(value.lower(), log.number(value))
 
 
 # Bytes; a member is read at once, and a few kilobytes can be compressed text of any length.

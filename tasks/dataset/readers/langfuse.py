@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.dataset.formats.json_records import json_list
-from tasks.dataset.readers.log import Head, amount, as_records, conversation, flat, number, objects, part, text_of
+from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -21,10 +21,11 @@ OBSERVATION = {"id", "traceId", "startTime", "input", "output"}
 NO_SCORES = {"tags", "comments", "toolCallNames", "promptTags", "traceTags"}
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: log.Head) -> bool:
     """Tell whether a file holds traces or observations."""
     value = head.value[0] if isinstance(head.value, list) and head.value else head.value
-    return isinstance(value, dict) and (value.keys() >= TRACE or value.keys() >= OBSERVATION)
+    keys = log.members(value).keys()
+    return keys >= TRACE or keys >= OBSERVATION
 
 
 def read(files: Sequence[Path]) -> Iterator[Record]:
@@ -36,24 +37,24 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     models: dict[str, set[str]] = {}
     for file in files:
         for _, row in _rows(file):
-            models.setdefault(text_of(row.get("name")) or "", set()).update(_model(row))
-    for file in files:
-        values = ((line, _values(row, models, f"{file_name(file)}, line {line}")) for line, row in _rows(file))
-        yield from as_records(file, values)
+            models.setdefault(log.text_of(row.get("name")) or "", set()).update(_model(row))
+    yield from log.records(
+        files, lambda file: ((n, _values(row, models, f"{file_name(file)}, line {n}")) for n, row in _rows(file))
+    )
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    return objects(file) if ".jsonl" in file.suffixes else json_list(file)
+    return log.objects(file) if ".jsonl" in file.suffixes else json_list(file)
 
 
 def _model(row: Mapping[str, Any]) -> list[str]:
-    model = text_of(row.get("model"))
+    model = log.text_of(row.get("model"))
     return [model] if model else []
 
 
 def _candidate(row: Mapping[str, Any], models: Mapping[str, set[str]], where: str) -> str:
     """Return the model; without one, that of the observations with the same name, or the name."""
-    name = text_of(row.get("name")) or ""
+    name = log.text_of(row.get("name")) or ""
     found = _model(row) or sorted(models[name] if "traceId" in row else [])
     if len(found) > 1:
         raise DataError(
@@ -66,39 +67,38 @@ def _candidate(row: Mapping[str, Any], models: Mapping[str, set[str]], where: st
 def _values(row: Mapping[str, Any], models: Mapping[str, set[str]], where: str) -> dict[str, Value]:
     response = _text(row.get("output"))
     failed = row.get("level") == "ERROR" and "traceId" in row
-    metadata = row.get("metadata")
     session = row.get("sessionId")
-    return flat(
-        id=part(row, "id", str, where),
+    return log.flat(
+        id=log.part(row, "id", str, where),
         input=_text(row.get("input")),
         response=response,
         candidate=_candidate(row, models, where),
         error=_error(row) if failed else None if response is not None else "no output",
         group=session if isinstance(session, str) and session else None,
-        latency=amount(row.get("latency")),
-        tokens=amount(row.get("totalTokens")),
-        cost=amount(row.get("totalCost")),
+        latency=log.amount(row.get("latency")),
+        tokens=log.amount(row.get("totalTokens")),
+        cost=log.amount(row.get("totalCost")),
         scores={name: _mean(value) for name, value in row.items() if isinstance(value, list) and name not in NO_SCORES},
         metadata={
-            **(metadata if isinstance(metadata, dict) else {}),
+            **log.members(row.get("metadata")),
             **{key: row.get(key) for key in ("name", "release", "version", "environment", "userId")},
         },
     )
 
 
 def _error(row: Mapping[str, Any]) -> str:
-    return text_of(row.get("statusMessage")) or "error"
+    return log.text_of(row.get("statusMessage")) or "error"
 
 
 def _text(value: Any) -> str | None:
     """Return a text, the conversation in a list of messages, or JSON."""
     messages = value.get("messages", value) if isinstance(value, dict) else value
     if isinstance(messages, list):
-        return conversation(messages) or dumps(messages, ensure_ascii=False)
-    text = text_of(messages)
+        return log.conversation(messages) or dumps(messages, ensure_ascii=False)
+    text = log.text_of(messages)
     return dumps(messages, ensure_ascii=False) if text is None and messages is not None else text
 
 
 def _mean(values: Sequence[Any]) -> str | None:
-    numbers = [float(text) for text in map(number, values) if text is not None]
+    numbers = [float(text) for text in map(log.number, values) if text is not None]
     return repr(fsum(numbers) / len(numbers)) if numbers and len(numbers) == len(values) else None

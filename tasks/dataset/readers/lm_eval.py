@@ -9,10 +9,11 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks.dataset.readers.log import Head, as_records, count, document, flat, missing, number, objects, part
+from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -47,10 +48,9 @@ class Run(NamedTuple):
     filters: tuple[str, ...] = ()
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: log.Head) -> bool:
     """Tell whether a file is samples_*.jsonl or results_*.json."""
-    keys = head.value.keys() if isinstance(head.value, dict) else set()
-    return keys >= SAMPLE_KEYS or {"results", "configs", "versions", "n-shot"} <= keys
+    return head.keys >= SAMPLE_KEYS or {"results", "configs", "versions", "n-shot"} <= head.keys
 
 
 def read(files: Sequence[Path]) -> Iterator[Record]:
@@ -71,7 +71,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
                 f"{file_name(file)}: {run.task} of {run.model} is also in {file_name(first)}; "
                 "choose one run with dataset.pattern"
             )
-        yield from as_records(file, _rows(file, run))
+        yield from log.records([file], partial(_rows, run=run))
 
 
 def lower_is_better(files: Sequence[Path]) -> frozenset[str]:
@@ -83,16 +83,12 @@ def lower_is_better(files: Sequence[Path]) -> frozenset[str]:
     directions: dict[str, set[bool]] = {}
     for file in files:
         task, results = _task(file), _results(file)
-        stated = document(results).get("higher_is_better") if results else None
-        for metric, higher in _members(_members(stated).get(task)).items():
+        stated = log.document(results).get("higher_is_better") if results else None
+        for metric, higher in log.members(log.members(stated).get(task)).items():
             directions.setdefault(metric, set()).add(higher != "false")
     if mixed := sorted(metric for metric, found in directions.items() if len(found) > 1):
         raise DataError(f"{file_name(files[0])}: more of {mixed[0]} is better in one task, and less in another one")
     return frozenset(metric for metric, found in directions.items() if found == {False})
-
-
-def _members(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _run(file: Path) -> Run:
@@ -111,18 +107,17 @@ def _results(file: Path) -> Path | None:
 
 
 def _stated(results: Path, task: str) -> Run:
-    where, stated = file_name(results), document(results)
+    where, stated = file_name(results), log.document(results)
     version = stated.get("lm_eval_version")
     if version is not None and not KNOWN_VERSIONS.match(str(version)):
         raise DataError(f"{where}: written by lm_eval {str(version)[:40]}, whose logs can't be read; known: 0.4")
     name = stated.get("model_name") or stated.get("model_source") or results.absolute().parent.name
-    counts = stated.get("n-samples", {})
-    task_counts = counts.get(task, {}) if isinstance(counts, dict) else {}
-    effective = task_counts.get("effective") if isinstance(task_counts, dict) else task_counts
-    results_of_task = stated.get("results", {}).get(task) if isinstance(stated.get("results"), dict) else None
+    counts = log.members(stated.get("n-samples")).get(task, {})
+    effective = counts.get("effective") if isinstance(counts, dict) else counts
+    results_of_task = log.members(stated.get("results")).get(task)
     # Keys such as "exact_match,strict-match": metric and filter.
     filters = dict.fromkeys(key.rpartition(",")[2] for key in results_of_task or () if "," in key)
-    return Run(str(name), task, count(effective, f"{where}, n-samples, {task}"), tuple(filters))
+    return Run(str(name), task, log.count(effective, f"{where}, n-samples, {task}"), tuple(filters))
 
 
 def _rows(file: Path, run: Run) -> Iterator[tuple[int, dict[str, Value]]]:
@@ -130,9 +125,9 @@ def _rows(file: Path, run: Run) -> Iterator[tuple[int, dict[str, Value]]]:
     filters: dict[str, set[str]] = {name: set() for name in run.filters}
     draws = Counter[str]()
     line = 0
-    for line, sample in objects(file):
+    for line, sample in log.objects(file):
         where = f"{file_name(file)}, line {line}"
-        document_id = part(sample, "doc_id", str, where)
+        document_id = log.part(sample, "doc_id", str, where)
         name = str(sample.get("filter") or NO_FILTER)
         filters.setdefault(name, set()).add(document_id)
         for answer, values in enumerate(_answers(sample, run, where), 1):
@@ -168,8 +163,8 @@ def _missing_documents(documents: Sequence[str], run: Run, where: str) -> list[s
 def _missing_sample(
     document_id: str, name: str, run: Run, draw: int | None, other_filter: Mapping[str, Value] | None
 ) -> dict[str, Value]:
-    return missing(
-        flat(
+    return log.missing(
+        log.flat(
             id=f"{run.task}/{document_id}",
             candidate=_candidate(run, name),
             draw=draw,
@@ -185,13 +180,12 @@ def _candidate(run: Run, name: str) -> str:
 
 def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[str, Value]]:
     requests = [_texts(request) for request in _items(sample, "arguments", where)]
-    filtered = part(sample, "filtered_resps", list, where)
+    filtered = log.part(sample, "filtered_resps", list, where)
     found = _ranked(filtered, requests) if _is_ranking(filtered) else _generated(filtered)
-    measured = {str(metric): number(sample.get(str(metric))) for metric in sample.get("metrics") or []}
+    measured = {str(metric): log.number(sample.get(str(metric))) for metric in sample.get("metrics") or []}
     scores = {metric: value for metric, value in measured.items() if value is not None}
-    doc = sample.get("doc")
     for draw, (response, error) in enumerate(found, 1):
-        yield flat(
+        yield log.flat(
             id=f"{run.task}/{sample['doc_id']}",
             input=_prompt(requests),
             references=_references(sample.get("target"), requests, ranked=_is_ranking(filtered)),
@@ -201,7 +195,7 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
             draw=draw if len(found) > 1 else None,
             scores=scores if len(found) == 1 else {},
             metadata={
-                **(doc if isinstance(doc, dict) else {}),
+                **log.members(sample.get("doc")),
                 "task": run.task,
                 "doc_id": sample["doc_id"],
                 "doc_hash": sample.get("doc_hash"),
@@ -213,7 +207,7 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
 def _items(sample: Mapping[str, Any], key: str, where: str) -> list[Any]:
     """Return a list, which newer versions write as an object {"gen_args_0": …}."""
     value = sample.get(key)
-    return list(value.values()) if isinstance(value, dict) else part(sample, key, list, where)
+    return list(value.values()) if isinstance(value, dict) else log.part(sample, key, list, where)
 
 
 def _texts(request: Any) -> list[str]:
@@ -246,7 +240,7 @@ def _ranked(filtered: Sequence[Sequence[str]], requests: Sequence[Sequence[str]]
     choices = _choices(requests)
     if len(choices) != len(filtered) or len(choices) < 2:  # noqa: PLR2004 (one is no choice)
         return [(None, "a log-likelihood, no text")]
-    likelihoods = [number(answer[0]) for answer in filtered]
+    likelihoods = [log.number(answer[0]) for answer in filtered]
     if None in likelihoods:
         return [(None, "a log-likelihood is no number")]
     best = max(range(len(choices)), key=lambda index: float(likelihoods[index] or 0))

@@ -3,18 +3,23 @@
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
+from pydantic_core import from_json
 
 from tasks.dataset.formats.json_records import decode_whole, json_error
 from tasks.dataset.formats.text_lines import BOM, head, text_lines, whole_text
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
+
+Rows: TypeAlias = Callable[[Path], Iterable[tuple[int, dict[str, Value]]]]
+"""Yields number and values of each record of a file."""
 
 MISSING = "missing from the log"
 # Samples of a log; a larger count is a damaged header, and as many missing samples would fill the memory.
@@ -64,7 +69,7 @@ def flat(
     tokens: str | None = None,
     cost: str | None = None,
     scores: Mapping[str, str | None] | None = None,
-    metadata: Mapping[str, Value] | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> dict[str, Value]:
     """Return the values of a record under the names that all readers use; those from `draw` to `cost` may be absent.
 
@@ -83,11 +88,7 @@ def flat(
         **({} if contexts is None else {"contexts": list(contexts)}),
         **({} if error else {name: value for name, value in taken.items() if value is not None}),
         **{f"score_{name}": None if error else value for name, value in (scores or {}).items()},
-        **{
-            f"metadata.{key}": value
-            for key, value in (metadata or {}).items()
-            if value is None or isinstance(value, str)
-        },
+        **{f"metadata.{key}": text for key, text in (metadata or {}).items() if text is None or isinstance(text, str)},
     }
 
 
@@ -216,26 +217,69 @@ def text_of(content: Any) -> str | None:
 
 def conversation(messages: Iterable[Any]) -> str | None:
     """Return messages as one text: a single one as it is, several with their roles."""
-    said = [(message.get("role"), text_of(message)) for message in messages if isinstance(message, dict)]
+    said = [(one.get("role"), text_of(one)) for one in messages if isinstance(one, dict)]
     texts = [(role, text) for role, text in said if text is not None]
-    if len(texts) == 1:
-        return texts[0][1]
-    return "\n\n".join(f"{role}: {text}" for role, text in texts) or None
+    return texts[0][1] if len(texts) == 1 else "\n\n".join(f"{role}: {text}" for role, text in texts) or None
 
 
 def listed(value: Any) -> list[str]:
     """Return references as a list of texts: a text, or a list of them."""
     values = value if isinstance(value, list) else [value]
-    return [
-        item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in values if item is not None
-    ]
+    return [as_json(item) for item in values if item is not None]
 
 
-def as_records(path: Path, rows: Iterable[tuple[int, dict[str, Value]]]) -> Iterator[Record]:
-    """Yield numbered rows as records of a file."""
-    name = file_name(path)
-    for line, values in rows:
-        yield Record(name, line, values)
+def as_json(value: Any) -> str:
+    """Return a text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def records(files: Iterable[Path], rows: Rows) -> Iterator[Record]:
+    """Yield the numbered rows of files as records."""
+    for file in files:
+        name = file_name(file)
+        for line, values in rows(file):
+            yield Record(name, line, values)
+
+
+def messages_of(value: Any) -> str | None:
+    """Return the conversation in a list of messages, or the text of anything else."""
+    return conversation(value) if isinstance(value, list) else text_of(value)
+
+
+def members(value: Any) -> Mapping[str, Any]:
+    """Return an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> Sequence[Any]:
+    """Return a list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def numbered(values: Iterable[Any], where: str) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """Yield the number of each object, the object, and its place.
+
+    Raises:
+        DataError: One is no object.
+    """
+    for number, value in enumerate(values, 1):
+        if not isinstance(value, dict):
+            raise DataError(f"{where} {number}: expected an object")
+        yield number, value, f"{where} {number}"
+
+
+def named_scores(scores: Any, key: str) -> dict[str, str | None]:
+    """Return the scores of a list of objects, each with its name and, under a key, its value."""
+    named = (score for score in items(scores) if isinstance(members(score).get("name"), str))
+    return {score["name"]: number(score.get(key)) for score in named}
+
+
+def draws(keys: Sequence[Hashable]) -> Iterator[int | None]:
+    """Yield the number of each key among those that are equal, from 1; None for one that stands once."""
+    counts, seen = Counter(keys), Counter[Hashable]()
+    for key in keys:
+        seen[key] += 1
+        yield seen[key] if counts[key] > 1 else None
 
 
 def require_version(found: Any, known: Sequence[str], tool: str, where: str) -> None:
@@ -259,22 +303,24 @@ def kind_of(value: Any) -> str:
 
 # Bytes of a file that are looked at.
 HEAD_BYTES = 1 << 16
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|"')
-CLOSING = {"{": "}", "[": "]"}
+HALF_OF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Head(NamedTuple):
     """What the first bytes of a file hold.
 
     Attributes:
-        file: The file's name.
         value: Its JSON value as far as it goes, or its first line's; None if it is no JSON.
         members: Names in a zip file.
     """
 
-    file: str
     value: Any
     members: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> KeysView[str]:
+        """The keys of the value."""
+        return members(self.value).keys()
 
 
 def head_of(path: Path) -> Head | None:
@@ -282,55 +328,19 @@ def head_of(path: Path) -> Head | None:
     try:
         if zipfile.is_zipfile(path) and path.suffix.lower() != ".zip":
             with zipfile.ZipFile(path) as archive:
-                return Head(path.name, None, tuple(archive.namelist()))
+                return Head(None, tuple(archive.namelist()))
     except (OSError, ValueError, zipfile.BadZipFile):
         return None
-    text = head(path, HEAD_BYTES).removeprefix(BOM).decode(errors="replace")
-    return Head(path.name, begun_json(text))
+    return Head(begun_json(head(path, HEAD_BYTES).removeprefix(BOM).decode(errors="replace")))
 
 
 def begun_json(text: str) -> Any:
-    """Return the first JSON value of a text that may be cut off anywhere, without what is incomplete; numbers as text.
+    """Return the first JSON value of a text that may be cut off anywhere, without what is incomplete; None without one.
 
     >>> begun_json('{"a": [1, {"b": 2, "c')
-    {'a': ['1', {'b': '2'}]}
+    {'a': [1, {'b': 2}]}
     """
-    end, closing = _last_complete(text)
     try:
-        return as_texts(DECODER.raw_decode(text[:end].strip() + closing)[0])
-    except (ValueError, RecursionError):
+        return from_json(HALF_OF_PAIR.sub(r"\\u00", text), allow_partial=True)
+    except ValueError:
         return None
-
-
-def _last_complete(text: str) -> tuple[int, str]:
-    """Return the end of the last complete value in a JSON text, and the brackets open there, closed."""
-    stack: list[str] = []
-    best, in_key, previous = (0, ""), False, ""
-    for match in TOKEN.finditer(text):
-        sign = match[0]
-        # A lone quote begins a text that is cut off.
-        if sign == '"':
-            return best
-        if sign in "{[":
-            stack.append(sign)
-            in_key = sign == "{"
-            best = (match.end(), _closed(stack))
-        elif sign in "}]":
-            if not stack or CLOSING[stack.pop()] != sign:
-                return best
-            in_key = False
-            best = (match.end(), _closed(stack))
-            if not stack:
-                return best
-        elif sign == ",":
-            in_key = bool(stack) and stack[-1] == "{"
-        elif sign == ":":
-            in_key = False
-        elif not in_key and previous and previous in ":[,":
-            best = (match.end(), _closed(stack))
-        previous = sign
-    return best
-
-
-def _closed(stack: list[str]) -> str:
-    return "".join(CLOSING[bracket] for bracket in reversed(stack))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks.dataset.readers.log import MISSING, Head, amount, conversation, flat, objects, part, text_of
+from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 
@@ -36,10 +36,11 @@ class Batch(NamedTuple):
     choices: int
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: log.Head) -> bool:
     """Tell whether a file is of requests, outputs or errors."""
-    keys = head.value.keys() if isinstance(head.value, dict) else set()
-    return "custom_id" in keys and ({"method", "url", "body"} <= keys or bool({"response", "error"} & keys))
+    return "custom_id" in head.keys and (
+        {"method", "url", "body"} <= head.keys or bool({"response", "error"} & head.keys)
+    )
 
 
 def read(files: Sequence[Path]) -> Iterator[Record]:
@@ -67,8 +68,8 @@ def _lines(files: Sequence[Path]) -> tuple[dict[str, Reply], dict[str, Reply]]:
     replies: dict[str, Reply] = {}
     for file in files:
         name = file_name(file)
-        for line, values in objects(file):
-            custom_id = part(values, "custom_id", str, f"{name}, line {line}")
+        for line, values in log.objects(file):
+            custom_id = log.part(values, "custom_id", str, f"{name}, line {line}")
             group = requests if "body" in values and "method" in values else replies
             if custom_id in group:
                 first = group[custom_id]
@@ -78,30 +79,20 @@ def _lines(files: Sequence[Path]) -> tuple[dict[str, Reply], dict[str, Reply]]:
 
 
 def _records(custom_id: str, request: Reply | None, reply: Reply | None, batch: Batch) -> Iterator[dict[str, Value]]:
-    body = _asked(request)
+    body = log.members(request.values.get("body")) if request else {}
     answered, error = _body(reply)
-    texts = _texts(answered) if error is None else []
+    texts, usage = _texts(answered) if error is None else [], log.members(answered.get("usage"))
     draws = max(len(texts), _choices(body) if request else batch.choices)
     for draw, text in enumerate([*texts, *[None] * (draws - len(texts))], 1):
-        yield flat(
+        yield log.flat(
             id=custom_id,
             input=_input(body),
             response=text,
-            candidate=text_of(body.get("model")) or text_of(answered.get("model")) or batch.model or NO_MODEL,
+            candidate=log.text_of(body.get("model")) or log.text_of(answered.get("model")) or batch.model or NO_MODEL,
             error=error or (None if text is not None else "no text in the response"),
             draw=draw if draws > 1 else None,
-            tokens=_tokens(answered) if draws == 1 else None,  # of all choices together
+            tokens=log.amount(usage.get("total_tokens")) if draws == 1 else None,  # of all choices together
         )
-
-
-def _tokens(body: Mapping[str, Any]) -> str | None:
-    usage = body.get("usage")
-    return amount(usage.get("total_tokens")) if isinstance(usage, dict) else None
-
-
-def _asked(request: Reply | None) -> Mapping[str, Any]:
-    asked = request.values.get("body") if request else None
-    return asked if isinstance(asked, dict) else {}
 
 
 def _choices(body: Mapping[str, Any]) -> int:
@@ -117,8 +108,8 @@ def _batch(replies: Iterable[Reply]) -> Batch:
         DataError: There are errors, and replies of several models.
     """
     bodies = [(reply, _body(reply)[0]) for reply in replies]
-    models = sorted({model for _, body in bodies if (model := text_of(body.get("model")))})
-    unnamed = next((reply for reply, body in bodies if not text_of(body.get("model"))), None)
+    models = sorted({model for _, body in bodies if (model := log.text_of(body.get("model")))})
+    unnamed = next((reply for reply, body in bodies if not log.text_of(body.get("model"))), None)
     if unnamed and len(models) > 1:
         raise DataError(
             f"{unnamed.file}, line {unnamed.line}: of which model? The replies are of {', '.join(models)[:200]}; "
@@ -130,12 +121,12 @@ def _batch(replies: Iterable[Reply]) -> Batch:
 def _body(reply: Reply | None) -> tuple[Mapping[str, Any], str | None]:
     """Return the body of a response, and the error that there is none."""
     if reply is None:
-        return {}, MISSING
-    response, error = reply.values.get("response"), reply.values.get("error")
-    body = response.get("body") if isinstance(response, dict) else None
+        return {}, log.MISSING
+    response, error = log.members(reply.values.get("response")), reply.values.get("error")
+    body = response.get("body")
     if not isinstance(body, dict):
         return {}, _message(error) or "no response"
-    if isinstance(response, dict) and response.get("status_code") not in {str(OK), None}:
+    if response.get("status_code") not in {str(OK), None}:
         return body, _message(body.get("error")) or f"status {response.get('status_code')}"
     return body, _message(error) or _message(body.get("error"))
 
@@ -143,14 +134,16 @@ def _body(reply: Reply | None) -> tuple[Mapping[str, Any], str | None]:
 def _message(error: Any) -> str | None:
     if not error:
         return None
-    return text_of(error.get("message")) or text_of(error.get("code")) if isinstance(error, dict) else text_of(error)
+    if isinstance(error, dict):
+        return log.text_of(error.get("message")) or log.text_of(error.get("code"))
+    return log.text_of(error)
 
 
 def _input(body: Mapping[str, Any]) -> str | None:
     """Return the messages of a chat, the input of a response, or the prompt of a completion."""
     asked = body.get("messages", body.get("input", body.get("prompt")))
-    instructions = text_of(body.get("instructions"))
-    text = conversation(asked) if isinstance(asked, list) else text_of(asked)
+    instructions = log.text_of(body.get("instructions"))
+    text = log.messages_of(asked)
     return f"system: {instructions}\n\n{text}" if instructions and text else text
 
 
@@ -161,12 +154,13 @@ def _texts(body: Mapping[str, Any]) -> list[str | None]:
         return [_choice(choice) for choice in choices if isinstance(choice, dict)]
     if isinstance(output, list):
         messages = [item.get("content") for item in output if isinstance(item, dict) and item.get("type") == "message"]
-        return [text_of(messages)]
+        return [log.text_of(messages)]
     return []
 
 
 def _choice(choice: Mapping[str, Any]) -> str | None:
     message = choice.get("message")
     if isinstance(message, dict):
-        return text_of(message.get("content")) or text_of(message.get("refusal")) or text_of(message.get("content"))
-    return text_of(choice.get("text"))
+        content = log.text_of(message.get("content"))
+        return content or log.text_of(message.get("refusal")) or content
+    return log.text_of(choice.get("text"))

@@ -4,79 +4,57 @@ One record for each item of an experiment; items of one data set entry that was 
 of a data set entry are free: `input` and `expected_output` (or `reference`) are read, the others are `metadata.<name>`.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.readers.log import (
-    Head,
-    as_records,
-    conversation,
-    count,
-    document,
-    flat,
-    listed,
-    number,
-    part,
-    text_of,
-)
-from tasks.dataset.record import Record, Value, file_name
+from tasks.dataset.readers import log
+from tasks.dataset.record import Value, file_name
 from tasks.errors import DataError
 
 REFERENCES = ("expected_output", "reference", "expected")
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: log.Head) -> bool:
     """Tell whether a file is an exported experiment."""
-    experiment = head.value.get("experiment") if isinstance(head.value, dict) else None
-    return isinstance(experiment, dict) and "dataset_name" in experiment
+    return "dataset_name" in log.members(log.members(head.value).get("experiment"))
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all experiments.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of an experiment.
 
     Raises:
-        DataError: A file is no experiment, or holds fewer items than the experiment has traces.
+        DataError: The file is no experiment, or holds fewer items than the experiment has traces.
     """
-    for file in files:
-        yield from as_records(file, _rows(file))
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
-    where, whole = file_name(file), document(file)
-    experiment = part(whole, "experiment", dict, where)
-    items = part(whole, "items", list, where)
-    expected = count(experiment.get("trace_count"), f"{where}, trace_count")
+    where, whole = file_name(file), log.document(file)
+    experiment = log.part(whole, "experiment", dict, where)
+    items = log.part(whole, "items", list, where)
+    expected = log.count(experiment.get("trace_count"), f"{where}, trace_count")
     if expected is not None and len(items) < expected:
         raise DataError(
             f"{where}: {len(items)} items, but the experiment has {expected} traces; "
             "export it again with a larger --max-results"
         )
-    name = text_of(experiment.get("name")) or file.name.split(".json")[0]
-    entries = [item.get("dataset_item_id") if isinstance(item, dict) else None for item in items]
-    repeated, seen = Counter(entries), Counter[Any]()
-    for line, (item, entry) in enumerate(zip(items, entries, strict=True), 1):
-        if not isinstance(item, dict) or not isinstance(entry, str):
+    name = log.text_of(experiment.get("name")) or file.name.split(".json")[0]
+    entries = [log.members(item).get("dataset_item_id") for item in items]
+    for line, (item, entry, draw) in enumerate(zip(items, entries, log.draws(entries), strict=True), 1):
+        if not isinstance(entry, str):
             raise DataError(f"{where}, item {line}: expected an object with dataset_item_id")
-        seen[entry] += 1
-        yield line, _values(item, name, seen[entry] if repeated[entry] > 1 else None)
+        yield line, _values(item, name, draw)
 
 
 def _values(item: Mapping[str, Any], name: str, draw: int | None) -> dict[str, Value]:
-    fields = item.get("dataset_item_data")
-    data = fields if isinstance(fields, dict) else {}
-    response = _text(_output(item.get("evaluation_task_output")))
-    reference = next((data[key] for key in REFERENCES if data.get(key) is not None), None)
-    return flat(
+    data = log.members(item.get("dataset_item_data"))
+    response = log.messages_of(_output(item.get("evaluation_task_output")))
+    return log.flat(
         id=str(item["dataset_item_id"]),
-        input=_text(data.get("input")),
-        references=listed(reference),
+        input=log.messages_of(data.get("input")),
+        references=log.listed(next((data[key] for key in REFERENCES if data.get(key) is not None), None)),
         response=response,
         candidate=name,
         error=None if response is not None else "no output",
         draw=draw,
-        scores=dict(_scores(item.get("feedback_scores"))),
+        scores=log.named_scores(item.get("feedback_scores"), "value"),
         metadata={key: value for key, value in data.items() if key not in {"input", *REFERENCES}},
     )
 
@@ -87,13 +65,3 @@ def _output(output: Any) -> Any:
         return output
     texts = [value for value in output.values() if isinstance(value, str)]
     return output.get("output", texts[0] if len(texts) == 1 else None)
-
-
-def _text(value: Any) -> str | None:
-    return conversation(value) if isinstance(value, list) else text_of(value)
-
-
-def _scores(scores: Any) -> Iterator[tuple[str, str | None]]:
-    for score in scores if isinstance(scores, list) else []:
-        if isinstance(score, dict) and isinstance(score.get("name"), str):
-            yield score["name"], number(score.get("value"))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.dataset.readers.log import MISSING, Head, document, flat, part
+from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
 from tasks.errors import DataError
 from tasks.text.json_objects import unique_members
@@ -19,10 +19,9 @@ AS_WRITTEN = json.JSONDecoder(object_pairs_hook=unique_members)
 NO_PREDICTIONS = "no file of predictions"
 
 
-def recognises(head: Head) -> bool:
+def recognises(head: log.Head) -> bool:
     """Tell whether a file has articles with paragraphs."""
-    data = head.value.get("data") if isinstance(head.value, dict) else None
-    return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "paragraphs" in data[0]
+    return any("paragraphs" in log.members(article) for article in log.items(log.members(head.value).get("data"))[:1])
 
 
 def read(files: Sequence[Path]) -> Iterator[Record]:
@@ -31,7 +30,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     Raises:
         DataError: There is not exactly one file of questions, or an answer belongs to none of them.
     """
-    documents = {file: document(file) for file in files}
+    documents = {file: log.document(file) for file in files}
     questions = [file for file, value in documents.items() if isinstance(value.get("data"), list)]
     if len(questions) != 1:
         raise DataError(
@@ -39,7 +38,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
             "choose files with dataset.pattern"
         )
     rows = list(_questions(documents[questions[0]], file_name(questions[0])))
-    predictions = {file: document(file, AS_WRITTEN) for file in documents if file not in questions}
+    predictions = {file: log.document(file, AS_WRITTEN) for file in documents if file not in questions}
     for file, answers in predictions.items() or {questions[0]: None}.items():
         if answers is not None:
             _require_questions(file, answers, {question for question, _ in rows})
@@ -71,15 +70,15 @@ def _answer(question: str, file: Path, answers: Mapping[str, Any] | None) -> dic
     if answers is None:
         return {"candidate": "none", "response": None, "error": NO_PREDICTIONS}
     response = answers.get(question)
-    error = None if isinstance(response, str) else MISSING
+    error = None if isinstance(response, str) else log.MISSING
     return {"candidate": file.name.split(".json")[0], "response": None if error else response, "error": error}
 
 
 def _questions(whole: Mapping[str, Any], where: str) -> Iterator[tuple[str, dict[str, Value]]]:
-    for number, article in enumerate(part(whole, "data", list, where), 1):
+    for number, article in enumerate(log.part(whole, "data", list, where), 1):
         place = f"{where}, article {number}"
-        for paragraph in part(_object(article, place), "paragraphs", list, place):
-            for question in part(_object(paragraph, place), "qas", list, place):
+        for paragraph in log.part(_object(article, place), "paragraphs", list, place):
+            for question in log.part(_object(paragraph, place), "qas", list, place):
                 yield _question(_object(question, place), article, paragraph, place)
 
 
@@ -92,14 +91,14 @@ def _object(value: Any, where: str) -> dict[str, Any]:
 def _question(
     question: Mapping[str, Any], article: Mapping[str, Any], paragraph: Mapping[str, Any], where: str
 ) -> tuple[str, dict[str, Value]]:
-    key = part(question, "id", str, where)
+    key = log.part(question, "id", str, where)
     title, context = article.get("title"), paragraph.get("context")
-    answers = part(question, "answers", list, f"{where}, question {key[:60]!r}")
-    texts = [part(_object(answer, where), "text", str, f"{where}, question {key[:60]!r}") for answer in answers]
-    return key, flat(
+    answers = log.part(question, "answers", list, f"{where}, question {key[:60]!r}")
+    texts = [log.part(_object(answer, where), "text", str, f"{where}, question {key[:60]!r}") for answer in answers]
+    return key, log.flat(
         id=key,
         candidate="",
-        input=part(question, "question", str, f"{where}, question {key[:60]!r}"),
+        input=log.part(question, "question", str, f"{where}, question {key[:60]!r}"),
         references=list(dict.fromkeys(texts)),
         group=title if isinstance(title, str) else None,
         contexts=[context] if isinstance(context, str) else [],

@@ -168,13 +168,14 @@ def test_begun_json_never_fails(content):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ('{"a": "x", "b": [1, 2', {"a": "x", "b": ["1", "2"]}),
+        ('{"a": "x", "b": [1, 2', {"a": "x", "b": [1, 2]}),
         ('{"a": {"b": "not clos', {"a": {}}),
-        ('{"a": 1, "b"', {"a": "1"}),
-        ('{"a": 1}\n{"b": 2}', {"a": "1"}),
+        ('{"a": 1, "b"', {"a": 1}),
+        ('{"a": 1}\n{"b": 2}', {"a": 1}),
+        (r'{"\ud83d": "\\udc4d", "b": [', {"=": r"\u004d", "b": []}),
         ("no json", None),
         ('{"a": ]', None),
     ],
 )
 def test_begun_json_leaves_out_what_is_incomplete(text, value):
-    assert begun_json(text) in (value, {})
+    assert begun_json(text) == value

@@ -14,7 +14,7 @@ import orjson
 from numpy.typing import NDArray
 
 from tasks.dataset.columns import Columns, Presence, groups, hashes
-from tasks.dataset.paths import flat, outermost
+from tasks.dataset.paths import outermost, require_columns
 from tasks.dataset.record import Chunk, Value, as_text
 from tasks.dataset.settings import CandidateMapping, Dataset, Params
 from tasks.dataset.sources import Records, records
@@ -160,7 +160,7 @@ def _asked_blocks(wanted: str, by: By, problems: Counter[str]) -> Iterator["Pack
         keys = [row[by] if by == "id" else same_input(row[by]) for _, row in rows]
         values = [{column: as_text(row[column]) for column in ANSWER_VALUES} for _, row in rows]
         none = [None] * len(rows)
-        yield packed(Block([ANSWERS.as_posix()] * len(rows), [line for line, _ in rows], keys, none, values))
+        yield packed([ANSWERS.as_posix()] * len(rows), [line for line, _ in rows], keys, none, values)
 
 
 class _Reader(NamedTuple):
@@ -207,7 +207,7 @@ class _Reader(NamedTuple):
         write_entries(folder, blocks())
         must = {**wanted, column: f"{place}.{by}"}
         if ambiguous or not present.issuperset(must):
-            flat(needed, must, [*optional, *more])  # raises
+            require_columns(needed, must, [*optional, *more])
         return Joined(place, path, by, frozenset(present.intersection(named)), str(folder))
 
 
@@ -219,7 +219,7 @@ def _read_chunk(
     presence = columns.presence({*named, column, *([asked] if asked else [])})
     here = [name for name in named if name in presence.exact | presence.nested]
     none = [None] * len(columns)
-    block = Block(
+    entries = packed(
         batch.files,
         batch.lines,
         joined_keys(columns[column], by),
@@ -227,7 +227,7 @@ def _read_chunk(
         [dict(zip(here, values, strict=True)) for values in zip(*(columns[name] for name in here), strict=True)]
         or [{} for _ in none],
     )
-    return packed(block), presence, batch.error
+    return entries, presence, batch.error
 
 
 def joined_keys(values: Iterable[Value], by: By) -> list[str | None]:
@@ -314,26 +314,19 @@ class Entry(NamedTuple):
     number: int = -1
 
 
-class Block(NamedTuple):
-    """Consecutive records of a joined file.
+class Packed(NamedTuple):
+    """Consecutive records of a joined file as they are stored; arrays of their length.
 
     Attributes:
         files: The file of each.
         lines: The line of each.
-        keys: The key of each; null: it can't be joined.
-        asked: The input that each names, as `texts.same_input`; null: it names none.
-        values: The mapped values of each.
+        lengths: Bytes of the key and the mapped values of each.
+        content: These bytes.
+        keys: Hashes of the keys.
+        asked: Hashes of the inputs that they name.
+        is_keyed: Which have a key.
+        is_asked: Which name an input.
     """
-
-    files: Sequence[str]
-    lines: Sequence[int]
-    keys: Sequence[str | None]
-    asked: Sequence[str | None]
-    values: Sequence[dict[str, Value]]
-
-
-class Packed(NamedTuple):
-    """A block as it is stored: the lengths of the values, these, and arrays of its length."""
 
     files: Sequence[str]
     lines: Sequence[int]
@@ -345,13 +338,25 @@ class Packed(NamedTuple):
     is_asked: Sequence[bool]
 
 
-def packed(block: Block) -> Packed:
-    """Return a block as it is stored."""
-    content = [_encoded([key, values]) for key, values in zip(block.keys, block.values, strict=True)]
-    return Packed(
-        block.files, block.lines, [*map(len, content)], b"".join(content), hashes(block.keys), hashes(block.asked),
-        [key is not None for key in block.keys], [asked is not None for asked in block.asked],
-    )  # fmt: skip
+def packed(
+    files: Sequence[str],
+    lines: Sequence[int],
+    keys: Sequence[str | None],
+    asked: Sequence[str | None],
+    values: Sequence[dict[str, Value]],
+) -> Packed:
+    """Return records as they are stored.
+
+    Args:
+        files: The file of each.
+        lines: The line of each.
+        keys: The key of each; null: it can't be joined.
+        asked: The input that each names, as `texts.same_input`; null: it names none.
+        values: The mapped values of each.
+    """
+    content = [_encoded(pair) for pair in zip(keys, values, strict=True)]
+    are_there = [[key is not None for key in keys], [one is not None for one in asked]]
+    return Packed(files, lines, [*map(len, content)], b"".join(content), hashes(keys), hashes(asked), *are_there)
 
 
 class Entries:

@@ -51,30 +51,6 @@ class UnknownLabelError(Exception):
         )
 
 
-def label_of(values: Mapping[str, Value], mapping: LabelMapping, file: str, line: int, place: str) -> bool | None:
-    """Return whether the answer is right, by the majority of the columns; None: no label, a tie, or unsure.
-
-    Raises:
-        UnknownLabelError: No rule reads a value.
-    """
-    return majority(ratings_of(values, mapping, file, line, place))
-
-
-def ratings_of(
-    values: Mapping[str, Value], mapping: LabelMapping, file: str, line: int, place: str
-) -> list[bool | None]:
-    """Return whether the answer is right, by each of the columns; None: no label, or unsure.
-
-    Raises:
-        UnknownLabelError: No rule reads a value.
-    """
-    try:
-        return [_of_rater(values.get(column), column, mapping) for column in mapping.all_columns]
-    except _UnreadableError as error:
-        message = f"{file}, line {line}: {error}, which is not a label ({place}); allowed: {_allowed(mapping)}"
-        raise UnknownLabelError(message, mapping, file) from None
-
-
 def probability_of(
     values: Mapping[str, Value], mapping: LabelMapping, file: str, line: int, place: str
 ) -> float | None:
@@ -105,11 +81,8 @@ def majority(verdicts: Sequence[bool | None]) -> bool | None:
     return None if right == wrong else right > wrong
 
 
-class _UnreadableError(Exception):
-    """No rule reads the value."""
-
-
-def _of_rater(value: Value, column: str, mapping: LabelMapping) -> bool | None:
+def _rating(value: Value, mapping: LabelMapping) -> bool | None:
+    """Return what a rater says; ValueError: no rule reads it."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, str):
@@ -118,7 +91,7 @@ def _of_rater(value: Value, column: str, mapping: LabelMapping) -> bool | None:
         right = _by_rule(value.strip().lower(), mapping)
         if right is not None:
             return right is not mapping.invert
-    raise _UnreadableError(f"{column} is {quoted(value)}")
+    raise ValueError
 
 
 def _by_rule(text: str, mapping: LabelMapping) -> bool | None:
@@ -275,7 +248,7 @@ def _beside(
     faults: list[LabelFault],
 ) -> list[Label]:
     """Read labels in columns beside the answers."""
-    place, rater = f"{answers.place}.label", _Rater(mapping, f"{answers.place}.label")
+    place, rater = f"{answers.place}.label", Rater(mapping, f"{answers.place}.label")
     rated = [*zip(*(answers[column] for column in mapping.all_columns), strict=True)]
     labelled = answers[answers.mapping.labelled] if answers.mapping.labelled else None
     stated = answers[mapping.probability] if mapping.probability else None
@@ -309,7 +282,7 @@ def _fault(row: int, error: Exception, file: str, *, is_of_rows: bool) -> LabelF
     return LabelFault(row, str(error), mapping, getattr(error, "file", file), is_of_rows)
 
 
-class _Rater:
+class Rater:
     """Reads the ratings of an answer, and remembers what the values of its columns mean."""
 
     def __init__(self, mapping: LabelMapping, place: str) -> None:
@@ -331,8 +304,17 @@ class _Rater:
         return known
 
     def _rated(self, values: tuple[Value, ...], file: str, line: int) -> tuple[Ratings, bool | None, bool]:
-        by_column = dict(zip(self._mapping.all_columns, values, strict=True))
-        ratings = ratings_of(by_column, self._mapping, file, line, self._place)
+        ratings: Ratings = []
+        for column, value in zip(self._mapping.all_columns, values, strict=True):
+            try:
+                ratings.append(_rating(value, self._mapping))
+            except ValueError:
+                raise UnknownLabelError(
+                    f"{file}, line {line}: {column} is {quoted(value)}, which is not a label ({self._place}); "
+                    f"allowed: {_allowed(self._mapping)}",
+                    self._mapping,
+                    file,
+                ) from None
         return ratings, majority(ratings), bool({True, False} & {*ratings})
 
 
@@ -387,7 +369,7 @@ def _of_file(
     given, joined, dataset = source.dataset.label_file, source.joined.labels, source.dataset
     if given is None or joined is None:
         return [Label()] * len(answers), NO_USE
-    rater = _Rater(given.label, LABEL_FILE)
+    rater = Rater(given.label, LABEL_FILE)
     entries = answers.questions.entries(joined)
     matching = _Matching(given, dataset)
     of_question = [[matching.labelled(entry) for entry in some] for some in entries]
@@ -410,7 +392,7 @@ def _of_file(
 
 
 def _label_of_file(
-    own: Sequence[_Labelled], text: str | None, rater: _Rater, matching: _Matching, *, is_used: bool
+    own: Sequence[_Labelled], text: str | None, rater: Rater, matching: _Matching, *, is_used: bool
 ) -> Label:
     """Return the label of an answer by the labels that have its key: those of its very text, if there are any."""
     mapping, same = matching.given.label, [one for one in own if matching.is_same(one, text)]

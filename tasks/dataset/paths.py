@@ -3,7 +3,6 @@
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -84,26 +83,8 @@ def outermost(names: Iterable[str]) -> frozenset[str]:
     return frozenset([*names, *(str(steps[0]) for steps in paths)])
 
 
-def may_be_in_list(step: Step) -> bool:
-    """Return whether a step can lead into a list."""
-    return _index(step) is not None
-
-
-@dataclass(frozen=True)
-class Flat:
-    """Records whose nested values are columns too, under the paths that the user wrote; can be iterated repeatedly."""
-
-    records: Iterable[Record]
-    paths: Mapping[str, Steps]
-
-    def __iter__(self) -> Iterator[Record]:
-        for record in self.records:
-            nested = {name: lookup(record.values, steps) for name, steps in self.paths.items()}
-            yield record._replace(values={**record.values, **nested})
-
-
-def flat(records: Iterable[Record], wanted: Mapping[str, str], optional: Iterable[str] = ()) -> Iterable[Record]:
-    """Make each wanted name a column of the records: a column of this very name, else a path into nested values.
+def require_columns(records: Iterable[Record], wanted: Mapping[str, str], optional: Iterable[str] = ()) -> None:
+    """Require each wanted name in a record: a column of this very name, or a path into nested values.
 
     Args:
         records: They are iterated once, to the end only if a name can be a path.
@@ -120,8 +101,6 @@ def flat(records: Iterable[Record], wanted: Mapping[str, str], optional: Iterabl
         if survey.is_complete:
             break
     survey.require(wanted)
-    nested = {name: paths[name] for name in paths if name in survey.nested}
-    return Flat(records, nested) if nested else records
 
 
 class _Survey:

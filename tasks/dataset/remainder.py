@@ -12,7 +12,7 @@ from tasks.dataset.columns import groups
 from tasks.dataset.index import NONE, RecordIndex
 from tasks.dataset.joined import Entry, Joined, Lost
 from tasks.dataset.paths import quoted
-from tasks.dataset.scan import Scan
+from tasks.dataset.scan import Places, Scan
 from tasks.dataset.settings import Dataset
 from tasks.dataset.texts import same_text
 from tasks.errors import DataError
@@ -42,38 +42,23 @@ def remainder_of(source: Source, scan: Scan, index: RecordIndex) -> Remainder:
     """
     if not source.joined.all:
         return Remainder([], {}, {})
-    keys = _Keys(scan)
     left_out: Counter[str] = Counter()
     rejected: list[tuple[str | None, Lost]] = []
-    _require_own_inputs(source, scan, index, keys)
+    _require_own_inputs(source, scan, index)
     for name, one in source.joined.all:
         keyless = [
             one.lost(number, f"{_column(name, one, source.dataset)}: no {one.by} to join by")
             for number in one.entries.keyless
         ]
-        others = [*_unknown(one, keys), *_of_others(one, scan, keys, source.dataset)]
+        others = [*_unknown(one, scan.places.keys(one.by)), *_of_others(one, scan.places, source.dataset)]
         if source.dataset.other_questions == "leave_out":
             left_out[one.path] += len(others)
             others = []
         rejected += [(name, lost) for lost in [*keyless, *others]]
-    rejected += _repeated_entries(source, scan, index, keys)
+    rejected += _repeated_entries(source, scan, index)
     unused, conflicts = _unused_labels(source, scan, index)
     left_out.update(unused)
     return Remainder(rejected, {path: number for path, number in left_out.items() if number}, conflicts)
-
-
-class _Keys:
-    """The hashes of the ids and inputs of all records, by which files are joined."""
-
-    def __init__(self, scan: Scan) -> None:
-        self.ids: Hashes
-        self.inputs: Hashes
-        self.has_input: NDArray[np.bool_]
-        self.ids, self.inputs, self.has_input = (scan.all_places.hashes(number) for number in range(3))
-
-    def of(self, one: Joined) -> Hashes:
-        """Return those by which a file is joined, shape (n, 2)."""
-        return self.ids if one.by == "id" else self.inputs
 
 
 def _column(name: str | None, one: Joined, dataset: Dataset) -> str:
@@ -85,28 +70,28 @@ def _column(name: str | None, one: Joined, dataset: Dataset) -> str:
     return str(given and (given.id or given.input))
 
 
-def _unknown(one: Joined, keys: _Keys) -> Iterator[Lost]:
+def _unknown(one: Joined, keys: Hashes) -> Iterator[Lost]:
     """Yield the entries of questions that are not there, excluded ones and those beyond the limit counted as there."""
     entries = one.entries
     keyed = np.sort(entries.order)
-    by_key, known = groups(entries.keys[keyed]), groups(np.concatenate([keys.of(one), entries.keys[keyed]]))
-    is_known = np.isin(known.group[len(keys.of(one)) :], known.group[: len(keys.of(one))])
+    by_key, known = groups(entries.keys[keyed]), groups(np.concatenate([keys, entries.keys[keyed]]))
+    is_known = np.isin(known.group[len(keys) :], known.group[: len(keys)])
     unknown = np.flatnonzero(~is_known)
     reason = f"no question in dataset.path has its {one.by}; see dataset.other_questions"
     for row in unknown[np.lexsort((unknown, by_key.first[by_key.group[unknown]]))].tolist():
         yield one.lost(int(keyed[row]), reason)
 
 
-def _of_others(one: Joined, scan: Scan, keys: _Keys, dataset: Dataset) -> Iterator[Lost]:
+def _of_others(one: Joined, places: Places, dataset: Dataset) -> Iterator[Lost]:
     """Yield the entries that have the id of a question, but name another question."""
     if not one.has_questions:
         return
-    first = _first_of_each(keys.of(one))
-    rows, numbers = one.entries.find(keys.of(one)[first])
+    first = _first_of_each(places.keys(one.by))
+    rows, numbers = one.entries.find(places.keys(one.by)[first])
     records = first[rows]
-    is_other = ~one.entries.asks(numbers, keys.inputs[records], keys.has_input[records])
+    is_other = ~one.entries.asks(numbers, places.keys("input")[records], places.has_input[records])
     for record, number in zip(records[is_other].tolist(), numbers[is_other].tolist(), strict=True):
-        file, line = scan.all_places.place(record)
+        file, line = places.place(record)
         reason = (
             f"{dataset.input}: another question than that of {file}, line {line}, which has the same id; on: input "
             "joins by the question"
@@ -119,7 +104,7 @@ def _first_of_each(keys: Hashes) -> Integers:
     return np.sort(groups(keys).first)
 
 
-def _require_own_inputs(source: Source, scan: Scan, index: RecordIndex, keys: _Keys) -> None:
+def _require_own_inputs(source: Source, scan: Scan, index: RecordIndex) -> None:
     """Require that no two questions share the input by which entries are joined to them.
 
     Raises:
@@ -128,17 +113,17 @@ def _require_own_inputs(source: Source, scan: Scan, index: RecordIndex, keys: _K
     files = [one for _, one in source.joined.all if one.by == "input"]
     if not files:
         return
-    of_all = scan.selected
-    has_entries = np.logical_or.reduce([one.entries.has(keys.inputs[of_all]) for one in files])
-    rows = np.flatnonzero((index.questions != NONE) & keys.has_input[of_all] & has_entries)
+    inputs = scan.places.keys("input")[scan.selected]
+    has_entries = np.logical_or.reduce([one.entries.has(inputs) for one in files])
+    rows = np.flatnonzero((index.questions != NONE) & scan.places.has_input[scan.selected] & has_entries)
     if not len(rows):
         return
-    by_input = groups(keys.inputs[of_all[rows]])
+    by_input = groups(inputs[rows])
     firsts = rows[by_input.first[by_input.group]]
     for row, first in zip(rows.tolist(), firsts.tolist(), strict=True):
         if index.questions[row] != index.questions[first]:
-            joined = next(one for one in files if one.entries.has(keys.inputs[of_all[[row]]])[0])
-            (file, line), (other, other_line) = scan.places.place(row), scan.places.place(first)
+            joined = next(one for one in files if one.entries.has(inputs[[row]])[0])
+            (file, line), (other, other_line) = scan.place(row), scan.place(first)
             raise DataError(
                 f"{joined.place}: {joined.path} is joined by the input, but two questions have the same: "
                 f"{other}, line {other_line}, and {file}, line {line} (white space does not count); "
@@ -146,18 +131,19 @@ def _require_own_inputs(source: Source, scan: Scan, index: RecordIndex, keys: _K
             )
 
 
-def _repeated_entries(source: Source, scan: Scan, index: RecordIndex, keys: _Keys) -> Iterator[tuple[str | None, Lost]]:
+def _repeated_entries(source: Source, scan: Scan, index: RecordIndex) -> Iterator[tuple[str | None, Lost]]:
     """Yield second answers of a candidate to a question, or to one draw of it."""
     found: list[tuple[int, int, str, Lost]] = []
     dataset, usable = source.dataset, np.flatnonzero(index.repeated == NONE)
     for order, (name, one) in enumerate(source.joined.candidates.items()):
         if one.is_asked or dataset.draw is True:
             continue
-        of_all = scan.selected[usable]
-        firsts = _first_of_each(keys.of(one)[of_all])
+        of_all, keys = scan.selected[usable], scan.places.keys(one.by)
+        firsts = _first_of_each(keys[of_all])
         records = of_all[firsts]
-        rows, numbers = one.entries.find(keys.of(one)[records])
-        is_asked = one.entries.asks(numbers, keys.inputs[records[rows]], keys.has_input[records[rows]])
+        rows, numbers = one.entries.find(keys[records])
+        asked = records[rows]
+        is_asked = one.entries.asks(numbers, scan.places.keys("input")[asked], scan.places.has_input[asked])
         rows, numbers = rows[is_asked], numbers[is_asked]
         counts = np.bincount(rows, minlength=len(records))
         ends = np.cumsum(counts)

@@ -6,11 +6,10 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from tasks.dataset import readers
-from tasks.dataset.formats.arrow import arrow, saved_files
+from tasks.dataset.formats.arrow import arrow, parquet, saved_files
 from tasks.dataset.formats.delimited import delimited, unnamed_columns
 from tasks.dataset.formats.excel import excel
 from tasks.dataset.formats.json_records import DECODER, json_lines, json_list
-from tasks.dataset.formats.parquet import parquet
 from tasks.dataset.formats.text_lines import OPENERS, head, inner_suffix, parallel_text
 from tasks.dataset.record import Batch, Chunk, NumberedValues, Record, Value, as_text, batch_of, blocks, file_name
 from tasks.errors import DataError, did_you_mean
@@ -210,7 +209,9 @@ def _read(path: Path, columns: frozenset[str] | None = None) -> Iterator[Record]
 
 
 def _chunks(path: Path, columns: frozenset[str] | None) -> Iterator[Chunk]:
-    return _named(file_name(path), FORMATS[inner_suffix(path)](path, columns))
+    suffix = inner_suffix(path)
+    lines = json_lines(path) if suffix == ".jsonl" else _in_chunks(path, ROWS[suffix](path, columns))
+    return _named(file_name(path), lines)
 
 
 def _in_chunks(path: Path, rows: NumberedValues) -> Iterator[Chunk]:
@@ -231,24 +232,14 @@ def _named(name: str, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         raise DataError(f"{name}: empty, no record in it")
 
 
-def _rows(read: Callable[[Path], NumberedValues]) -> Callable[[Path, frozenset[str] | None], Iterator[Chunk]]:
-    return lambda path, _: _in_chunks(path, read(path))
-
-
-def _columnar(
-    read: Callable[[Path, frozenset[str] | None], NumberedValues],
-) -> Callable[[Path, frozenset[str] | None], Iterator[Chunk]]:
-    return lambda path, columns: _in_chunks(path, read(path, columns))
-
-
 TEXT_FORMATS = (".jsonl", ".json", ".csv", ".tsv")
-# What yields the chunks of a file, given the columns whose values are needed; none: all.
-FORMATS: Mapping[str, Callable[[Path, frozenset[str] | None], Iterator[Chunk]]] = {
-    ".jsonl": lambda path, _: json_lines(path),
-    ".json": _rows(json_list),
-    ".csv": _rows(partial(delimited, delimiter=",")),
-    ".tsv": _rows(partial(delimited, delimiter="\t")),
-    ".parquet": _columnar(parquet),
-    ".arrow": _columnar(arrow),
-    ".xlsx": _rows(excel),
+# What yields the rows of a file, given the columns whose values are needed; none: all.
+ROWS: Mapping[str, Callable[[Path, frozenset[str] | None], NumberedValues]] = {
+    ".json": lambda path, _: json_list(path),
+    ".csv": lambda path, _: delimited(path, ","),
+    ".tsv": lambda path, _: delimited(path, "\t"),
+    ".parquet": parquet,
+    ".arrow": arrow,
+    ".xlsx": lambda path, _: excel(path),
 }
+FORMATS = (".jsonl", *ROWS)

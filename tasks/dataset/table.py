@@ -13,15 +13,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tasks.dataset.answers import Source, first_draw, wanted_columns
+from tasks.dataset.columns import Columns
 from tasks.dataset.description import description
 from tasks.dataset.index import NONE, RecordIndex, index_of
 from tasks.dataset.joined import Lost, read_joined
 from tasks.dataset.labels import LabelFault, UnknownLabelError
-from tasks.dataset.mapping import CRITERIA, RATINGS, TEXTS, answer_schema
-from tasks.dataset.paths import flat, quoted
+from tasks.dataset.mapping import answer_schema, question_schema
+from tasks.dataset.paths import quoted, require_columns
 from tasks.dataset.record import Record, Value
 from tasks.dataset.remainder import remainder_of
-from tasks.dataset.scan import Scan, scan
+from tasks.dataset.scan import Scan, chunks_of, scan
 from tasks.dataset.settings import Dataset, Params
 from tasks.errors import DataError
 from tasks.pipeline.progress import Progress, quiet
@@ -77,7 +78,7 @@ def tables(
 def _parts(records: Iterable[Record], source: Source, found: Scan, progress: Progress) -> Iterator[dict[str, pa.Table]]:
     index = index_of(found.keys, found.codes, found.names, found.beyond, source)
     if columns := _scores_of_candidates(index, source.dataset):
-        flat(records, columns)
+        require_columns(records, columns)
     lost = remainder_of(source, found, index)
     failed = {name: one.problems for name, one in source.joined.candidates.items() if one.problems}
     facts = description(source.params, index, lost.left_out, lost.label_conflicts, failed)
@@ -113,28 +114,18 @@ def _scores_of_candidates(index: RecordIndex, dataset: Dataset) -> dict[str, str
 
 def schema(params: Params) -> pa.Schema:
     """Return the schema of data/load; `ratings`, `slices` and all from `contexts` on depend on what is mapped."""
-    slices = pa.struct([(name, pa.string()) for name in params.dataset.slices])
-    return pa.schema(
-        {
-            **dict.fromkeys(["id", "candidate", "input", "response"], pa.string()),
-            "references": TEXTS,
-            "label": pa.bool_(),
-            "label_status": pa.string(),
-            **({PROBABILITY: pa.float64()} if params.dataset.labels == "designed" else {}),
-            **({"ratings": RATINGS} if params.dataset.has_raters else {}),
-            "group": pa.string(),
-            **({WEIGHT: pa.float64()} if params.dataset.weight else {}),
-            **({"slices": slices} if params.dataset.slices else {}),
-            "phrases": TEXTS,
-            **{name: TEXTS for name in ("contexts", "relevant") if getattr(params.dataset, name)},
-            **({"criteria": CRITERIA} if params.dataset.criteria else {}),
-            **{f"score_{name}": pa.float64() for name in params.dataset.scores},
-            **{f"score_{name}_details": pa.string() for name in params.dataset.optional_scores},
-            **dict.fromkeys(params.dataset.resources, pa.float64()),
-            "content": pa.string(),
-            **({"question": pa.string(), "draw": pa.int64()} if params.dataset.has_draws else {}),
-        }
-    )
+    dataset = params.dataset
+    fields = [*question_schema(dataset), *answer_schema(dataset), pa.field("question", pa.string())]
+    types = {field.name: field.type for field in fields}
+    names = [
+        *("id", "candidate", "input", "response", "references", "label", "label_status", PROBABILITY, "ratings"),
+        *("group", WEIGHT, "slices", "phrases", "contexts", "relevant", "criteria"),
+        *(f"score_{name}" for name in dataset.scores),
+        *(f"score_{name}_details" for name in dataset.optional_scores),
+        *(*dataset.resources, "content"),
+        *(["question", "draw"] if dataset.has_draws else []),
+    ]
+    return pa.schema([(name, types[name]) for name in names if name in types])
 
 
 class _Part:
@@ -182,7 +173,10 @@ def _labelled(records: Iterable[Record], source: Source) -> Iterator[Mapping[str
     """Yield the values of all records that may hold labels."""
     for _, one in source.joined.all:
         yield from (entry.values for entry in one.entries)
-    yield from (record.values for record in flat(records, {}, wanted_columns(source)))
+    names = [*wanted_columns(source)]
+    for chunk in chunks_of(records):
+        columns = Columns(chunk().rows)
+        yield from (dict(zip(names, row, strict=True)) for row in zip(*(columns[name] for name in names), strict=True))
 
 
 REASONS = ("reason_id", "reason_shared", "reason_weight", "reason_name")
@@ -295,10 +289,10 @@ class Finisher:
                     if reason is not None:
                         found.setdefault(row, reason)
         for row in np.flatnonzero(index.differing[of_batch] != NONE).tolist():
-            file, line = self._scan.places.place(int(index.differing[start + row]))
+            file, line = self._scan.place(index.differing[start + row])
             found.setdefault(row, _other_question(file, line, dataset))
         for row in np.flatnonzero(index.repeated[of_batch] != NONE).tolist():
-            place = self._scan.places.place(int(index.repeated[start + row]))
+            place = self._scan.place(index.repeated[start + row])
             found.setdefault(row, _repeated(questions.slice(row, 1).to_pylist()[0], place, dataset))
         return found
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dataset.labels import UnknownLabelError, label_of, majority
+from tasks.dataset.labels import Rater, UnknownLabelError, majority
 from tasks.dataset.settings import LabelMapping
 from tests.test_load import PARIS, column, loaded, refusal
 
@@ -14,7 +14,7 @@ WORDS = {"column": "ok", "right": ["CORRECT", "A", 5, True], "wrong": ["INCORREC
 
 
 def label(value: Any, **mapping: Any) -> bool | None:
-    return label_of({"ok": value}, LabelMapping(**{"column": "ok", **mapping}), "x.csv", 1, "label")
+    return Rater(LabelMapping(**{"column": "ok", **mapping}), "label").read((value,), "x.csv", 1)[1]
 
 
 @pytest.mark.parametrize(("value", "expected"), [("Yes", True), ("no", False), ("true", True), ("0", False)])
@@ -80,7 +80,7 @@ def test_a_column_of_hallucinations_is_inverted() -> None:
 def test_the_majority_of_raters_decides_and_a_tie_is_no_label(raters: list[str | None], expected: bool | None) -> None:
     mapping = LabelMapping(columns=("a", "b", "c"))
 
-    assert label_of(dict(zip("abc", raters, strict=True)), mapping, "x", 1, "label") is expected
+    assert Rater(mapping, "label").read(tuple(raters), "x", 1)[1] is expected
 
 
 def test_the_ratings_of_several_raters_are_kept_in_the_order_of_their_columns() -> None:

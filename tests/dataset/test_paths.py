@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dataset.paths import flat, lookup, parse, written
+from tasks.dataset.columns import Columns
+from tasks.dataset.paths import lookup, parse, require_columns, written
 from tasks.dataset.sources import Record
 from tasks.errors import DataError
 
@@ -16,12 +17,13 @@ def records(*values: dict[str, Any]) -> list[Record]:
 
 
 def columns(name: str, *values: dict[str, Any]) -> list[Any]:
-    return [record.values.get(name) for record in flat(records(*values), {name: "dataset.input"})]
+    require_columns(records(*values), {name: "dataset.input"})
+    return Columns(values)[name]
 
 
 def refusal(name: str, *values: dict[str, Any]) -> str:
     with pytest.raises(DataError) as caught:
-        list(flat(records(*values), {name: "dataset.input"}))
+        require_columns(records(*values), {name: "dataset.input"})
     return str(caught.value)
 
 

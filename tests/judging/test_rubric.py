@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dataset.table import CRITERIA
+from tasks.dataset.mapping import CRITERIA
 from tasks.errors import BatchesAtWorkError, ParamsError
 from tasks.judge import counts
 from tasks.judging.preflight import plan_next_run

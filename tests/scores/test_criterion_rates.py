@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.dataset.table import CRITERIA
+from tasks.dataset.mapping import CRITERIA
 from tasks.errors import DataError
 from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores import criterion_rates

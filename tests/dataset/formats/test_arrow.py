@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
-from tasks.dataset.formats import record_batches
+from tasks.dataset.formats import arrow as module
 from tasks.dataset.formats.arrow import arrow
 from tasks.dataset.sources import records
 from tasks.errors import DataError
@@ -126,8 +126,8 @@ def test_a_column_that_is_not_needed_is_not_read(tmp_path, options):
 
 @pytest.mark.parametrize("column", [pa.nulls(10_000_000), pa.array([0] * 10_000_000, pa.int64())])
 def test_a_batch_that_is_far_larger_than_the_file_is_refused(tmp_path, column, monkeypatch):
-    monkeypatch.setattr(record_batches, "LARGEST_DECODED", 1 << 20)
-    monkeypatch.setattr(record_batches, "MOST_ROWS_PER_BYTE", 1_000)
+    monkeypatch.setattr(module, "LARGEST_DECODED", 1 << 20)
+    monkeypatch.setattr(module, "MOST_ROWS_PER_BYTE", 1_000)
     feather.write_feather(pa.table({"a": column}), tmp_path / "a.arrow", "zstd", chunksize=len(column))
 
     with pytest.raises(DataError, match=r"a\.arrow: 10,000,000 rows (in a file|have 80,000,000 bytes)"):

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dataset.formats import parquet as module
-from tasks.dataset.formats import record_batches
-from tasks.dataset.formats.parquet import parquet
+from tasks.dataset.formats import arrow as module
+from tasks.dataset.formats.arrow import parquet
 from tasks.errors import DataError
 
 
@@ -89,7 +88,7 @@ def test_texts_inside_of_values_are_in_memory_once(tmp_path: Path, column: pa.Ar
 
 
 def test_more_rows_than_a_file_of_its_size_has_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_batches, "MOST_ROWS_PER_BYTE", 10)
+    monkeypatch.setattr(module, "MOST_ROWS_PER_BYTE", 10)
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": pa.nulls(100_000)}), path)
 
@@ -98,7 +97,7 @@ def test_more_rows_than_a_file_of_its_size_has_are_refused(tmp_path: Path, monke
 
 
 def test_a_batch_that_is_far_larger_than_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_batches, "LARGEST_DECODED", 1 << 20)
+    monkeypatch.setattr(module, "LARGEST_DECODED", 1 << 20)
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [[None] * 1_000_000] * 3}, pa.schema({"a": pa.list_(pa.int8())})), path)
 

@@ -1,10 +1,10 @@
 """Propose which column of your data is what, write it to params.yaml, load, and show the result."""
 
-import argparse
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from flows.init import cost
 from flows.init.dataset_section import is_tracked, tables_in, write_dataset
@@ -60,10 +60,10 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
 
 def main(arguments: Sequence[str]) -> int:
     """Propose, write, load and show; returns the exit status: 0, or 2 for an error that the user can fix."""
-    options = parser().parse_args(arguments)
-
+    options = vars(parser().parse_args(arguments))
+    data, pattern = options.pop("data"), options.pop("pattern")
     try:
-        return exit_status(lambda: init(options.data, options.pattern, _chosen(options)))
+        return exit_status(lambda: init(data, pattern, Chosen(**options)))
     finally:
         processes.stop()
 
@@ -86,41 +86,19 @@ def parser() -> Parser:
     add("--pattern", metavar="GLOB", help="which files of a folder are pieces of one table; default: find out")
     add("--id", metavar="COLUMN", help="column of the questions' ids; '' for none")
     add("--input", metavar="COLUMN", help="column of the questions; '' for none")
-    add(
-        "--references",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="column of the right answers; repeat",
-    )
+    several: dict[str, Any] = {"action": "append", "default": []}
+    add("--references", metavar="COLUMN", **several, help="column of the right answers; repeat")
     add("--separator", metavar="TEXT", help="text between several references in one text; '' for none")
-    add("--candidate", metavar="[NAME=]COLUMN", action="append", default=[], help="column of its answers; repeat")
+    add("--candidate", dest="candidates", metavar="[NAME=]COLUMN", **several, help="column of its answers; repeat")
     add("--systems", metavar="COLUMN", help="column that names the system of each record (long form); '' for none")
-    add("--label", metavar="[NAME=]COLUMN", action="append", default=[], help="column of human labels")
+    add("--label", dest="labels", metavar="[NAME=]COLUMN", **several, help="column of human labels")
     add("--draw", metavar="COLUMN", help="column that numbers repeated answers to a question; '' for none")
     add("--group", metavar="COLUMN", help="column of conversations or documents; '' for none")
-    add("--slice", metavar="COLUMN", action="append", help="column to report value by value; repeat; '' for none")
+    about = "column to report value by value; repeat; '' for none"
+    add("--slice", dest="slices", metavar="COLUMN", action="append", help=about)
     add("--contexts", metavar="COLUMN", help="column of the retrieved texts or their ids; '' for none")
     add("--relevant", metavar="COLUMN", help="column of those that should be retrieved; '' for none")
     return command_line
-
-
-def _chosen(options: argparse.Namespace) -> Chosen:
-    """What the user said about columns."""
-    return Chosen(
-        id=options.id,
-        input=options.input,
-        references=options.references,
-        separator=options.separator,
-        candidates=options.candidate,
-        systems=options.systems,
-        labels=options.label,
-        draw=options.draw,
-        group=options.group,
-        slices=options.slice,
-        contexts=options.contexts,
-        relevant=options.relevant,
-    )
 
 
 def _require_own_folder(path: str, data: Sequence[str]) -> None:

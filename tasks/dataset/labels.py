@@ -318,48 +318,31 @@ class Rater:
         return ratings, majority(ratings), bool({True, False} & {*ratings})
 
 
-def is_by_text(dataset: Dataset) -> bool:
-    """Whether the answer's text says which of a candidate's answers a label is of, or of which candidate."""
-    given = dataset.label_file
-    return given is not None and given.response is not None and (given.candidate is None or dataset.has_draws)
-
-
-class _Labelled(NamedTuple):
-    """An entry of a file of labels, with the names of the candidate and the answer that it labels; null without one."""
-
-    entry: Entry
-    candidate: str | None
-    text: str | None
-
-
 class _Matching:
-    """Tells which labels are of an answer: by the candidate, and by the text where `is_by_text`."""
+    """Tells which labels are of an answer: by the candidate, and by the answer's text where only that says it."""
 
     def __init__(self, given: LabelFile, dataset: Dataset) -> None:
-        self.given, self.is_by_text = given, is_by_text(dataset)
+        self.given = given
+        self.is_by_text = given.response is not None and (given.candidate is None or dataset.has_draws)
         self._same, self._bare = cache(same_text), cache(bare_text)
 
-    def labelled(self, entry: Entry) -> _Labelled:
-        """Return an entry with what it labels."""
-        values, given = entry.values, self.given
-        candidate = values.get(given.candidate) if given.candidate else None
-        text = values.get(given.response) if given.response else None
-        return _Labelled(
-            entry, candidate if isinstance(candidate, str) else None, text if isinstance(text, str) else None
-        )
-
-    def is_of(self, one: _Labelled, candidate: str | None, text: str | None) -> bool:
+    def is_of(self, entry: Entry, candidate: str | None, text: str | None) -> bool:
         """Return whether a label is of an answer, or of one that differs from it in punctuation and articles."""
-        if self.given.candidate and one.candidate != candidate:
+        if self.given.candidate and entry.values.get(self.given.candidate) != candidate:
             return False
-        if not self.is_by_text or one.text is None or text is None:
+        labelled = self._text(entry) if self.is_by_text else None
+        if labelled is None or text is None:
             return not self.is_by_text
-        return one.text == text or self._bare(one.text) == self._bare(text)
+        return labelled == text or self._bare(labelled) == self._bare(text)
 
-    def is_same(self, one: _Labelled, text: str | None) -> bool:
+    def is_same(self, entry: Entry, text: str | None) -> bool:
         """Return whether a label is of this very text, or names none."""
-        labelled, text = one.text or "", text or ""
+        labelled, text = self._text(entry) or "", text or ""
         return not self.given.response or labelled == text or self._same(labelled) == self._same(text)
+
+    def _text(self, entry: Entry) -> str | None:
+        text = entry.values.get(self.given.response) if self.given.response else None
+        return text if isinstance(text, str) else None
 
 
 def _of_file(
@@ -372,40 +355,35 @@ def _of_file(
     rater = Rater(given.label, LABEL_FILE)
     entries = answers.questions.entries(joined)
     matching = _Matching(given, dataset)
-    of_question = [[matching.labelled(entry) for entry in some] for some in entries]
     used: set[int] = set()
     found: list[Label] = []
     for row, question in enumerate(answers.rows.tolist()):
         label, response = Label(), answers.responses[row]
         text = response if isinstance(response, str) else None
-        own = [one for one in of_question[question] if matching.is_of(one, answers.names[row], text)]
+        own = [one for one in entries[question] if matching.is_of(one, answers.names[row], text)]
         if own:
-            used.update([one.entry.number for one in own])
+            used.update([one.number for one in own])
             try:
                 label = _label_of_file(own, text, rater, matching, is_used=row not in problems)
             except (UnknownLabelError, DataError) as error:
                 is_of_rows = not isinstance(error, UnknownLabelError)
-                faults.append(_fault(row, error, own[0].entry.file, is_of_rows=is_of_rows))
+                faults.append(_fault(row, error, own[0].file, is_of_rows=is_of_rows))
         found.append(label)
     there = [entry.number for some in entries for entry in some]
     return found, LabelUse(np.array(there, np.int64), np.array(sorted(used), np.int64))
 
 
 def _label_of_file(
-    own: Sequence[_Labelled], text: str | None, rater: Rater, matching: _Matching, *, is_used: bool
+    own: Sequence[Entry], text: str | None, rater: Rater, matching: _Matching, *, is_used: bool
 ) -> Label:
     """Return the label of an answer by the labels that have its key: those of its very text, if there are any."""
     mapping, same = matching.given.label, [one for one in own if matching.is_same(one, text)]
-    counted = [one.entry for one in same or own]
+    counted = same or own
     columns = mapping.all_columns
-    each = [
-        rater.read(tuple([entry.values.get(name) for name in columns]), entry.file, entry.line) for entry in counted
-    ]
+    each = [rater.read(tuple([one.values.get(name) for name in columns]), one.file, one.line) for one in counted]
     verdicts = [verdict for _, verdict, _ in each]
     value = majority(verdicts)
-    probability = None
-    if is_used:
-        probability = _probability(counted, mapping, LABEL_FILE, is_labelled=value is not None)
+    probability = _probability(counted, mapping, LABEL_FILE, is_labelled=value is not None) if is_used else None
     every = [rating for ratings, _, _ in each for rating in ratings]
     status = None
     if matching.given.response is not None:

@@ -1,7 +1,7 @@
 """The sections `dataset` and `load` of params.yaml."""
 
 import json
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, FiniteFloat, Tag, field_validator, model_validator
 
@@ -29,7 +29,28 @@ Format = Literal[
 ]
 
 
-class LabelMapping(Section):
+class OneOrSeveral(Section):
+    """A column, or the columns of several people."""
+
+    people: ClassVar[str]
+    column: Name | None = None
+    columns: tuple[Name, ...] = ()
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """The columns as they are named in params.yaml."""
+        return self.columns or ((self.column,) if self.column else ())
+
+    @model_validator(mode="after")
+    def _check_columns(self) -> Self:
+        if (self.column is None) == (not self.columns):
+            raise ValueError(f"name either column, or the columns of several {self.people}")
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns: a column appears twice")
+        return self
+
+
+class LabelMapping(OneOrSeveral):
     """How a column of human labels is read; without words or a limit: true and false, 1 and 0, yes and no.
 
     column: the column of the labels.
@@ -43,8 +64,7 @@ class LabelMapping(Section):
     probability: the column of each row's probability to be chosen for labelling, with dataset.labels: designed.
     """
 
-    column: Name | None = None
-    columns: tuple[Name, ...] = ()
+    people: ClassVar[str] = "raters"
     right: tuple[Word, ...] = ()
     wrong: tuple[Word, ...] = ()
     unsure: tuple[Word, ...] = ()
@@ -54,21 +74,12 @@ class LabelMapping(Section):
     probability: Name | None = None
 
     @property
-    def all_columns(self) -> tuple[str, ...]:
-        """The columns of all raters."""
-        return self.columns or ((self.column,) if self.column else ())
-
-    @property
     def mapped(self) -> tuple[str, ...]:
         """The columns of all raters, and that of the probabilities."""
         return (*self.all_columns, *([self.probability] if self.probability else []))
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
-        if (self.column is None) == (not self.columns):
-            raise ValueError("name either column, or the columns of several raters")
-        if len(set(self.columns)) < len(self.columns):
-            raise ValueError("columns: a column appears twice")
         if (self.right or self.wrong) and (self.at_least is not None or self.at_most is not None):
             raise ValueError("at_least and at_most are for numbers, right and wrong for words; use one of the two")
         lists = [{str(word).strip().casefold() for word in words} for words in (self.right, self.wrong, self.unsure)]
@@ -299,7 +310,7 @@ class LabelFile(Section):
         return self
 
 
-class ScoreMapping(Section):
+class ScoreMapping(OneOrSeveral):
     """Scores computed elsewhere, or grades that people gave; null bounds: unknown.
 
     column: in it, {candidate} is replaced by the candidate's name.
@@ -307,17 +318,11 @@ class ScoreMapping(Section):
     human: the numbers are grades of people: rows without one are not labelled, and judges are compared with them.
     """
 
-    column: Name | None = None
-    columns: tuple[Name, ...] = ()
+    people: ClassVar[str] = "people"
     bounds: tuple[FiniteFloat, FiniteFloat] | None = None
     threshold: FiniteFloat | None = None
     higher_is_better: bool = True
     human: bool = False
-
-    @property
-    def all_columns(self) -> tuple[str, ...]:
-        """The columns as they are named in params.yaml."""
-        return self.columns or ((self.column,) if self.column else ())
 
     @property
     def is_by_candidate(self) -> bool:
@@ -329,11 +334,7 @@ class ScoreMapping(Section):
         return tuple(column.replace("{candidate}", candidate) for column in self.all_columns)
 
     @model_validator(mode="after")
-    def _check_columns(self) -> Self:
-        if (self.column is None) == (not self.columns):
-            raise ValueError("name either column, or the columns of several people")
-        if len(set(self.columns)) < len(self.columns):
-            raise ValueError("columns: a column appears twice")
+    def _check_grades(self) -> Self:
         if self.columns and not self.human:
             raise ValueError("columns are for the grades of several people, with human: true")
         if self.human and (self.bounds is None or not self.higher_is_better):

@@ -1,12 +1,10 @@
 """Criteria of a rubric: texts, or texts with points, from lists or JSON in a text."""
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +12,7 @@ from hypothesis import strategies as st
 from tasks.dataset.criteria import criteria
 from tasks.dataset.record import as_text
 from tasks.dataset.texts import UnusableValueError
-from tasks.load import load, source
-from tests.dataset.mappings import params_for
+from tests.dataset.mappings import params_for, parts_of, write_records
 from tests.hostile_texts import TEXTS
 
 POINTS = st.floats(0.001, 1e9) | st.integers(1, 9)
@@ -110,70 +107,43 @@ LOADED: list[Any] = [
 ]  # fmt: skip
 
 
-def write_jsonl(folder: Path) -> Path:
-    lines = [json.dumps({"id": str(n), "q": "?", "a": "x", "ref": "r", "c": one}) for n, one in enumerate(GIVEN)]
-    (folder / "d.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    return folder / "d.jsonl"
-
-
-def write_csv(folder: Path) -> Path:
-    with (folder / "d.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["id", "q", "a", "ref", "c"])
-        rows.writerows([str(n), "?", "x", "r", json.dumps(one) if one else ""] for n, one in enumerate(GIVEN))
-    return folder / "d.csv"
-
-
-def write_parquet(folder: Path) -> Path:
-    n = len(GIVEN)
-    columns = {"id": [str(i) for i in range(n)], "q": ["?"] * n, "a": ["x"] * n, "ref": ["r"] * n, "c": LOADED}
-    pq.write_table(pa.table(columns), folder / "d.parquet")
-    return folder / "d.parquet"
-
-
-@pytest.mark.parametrize("write", [write_jsonl, write_csv, write_parquet])
-def test_every_format_gives_the_same_criteria(write: Any, tmp_path: Path) -> None:
-    params = params_for(write(tmp_path), criteria="c")
-
-    [tables] = load(source(params), params)
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_every_format_gives_the_same_criteria(suffix: str, tmp_path: Path) -> None:
+    [tables] = loaded(tmp_path / f"d{suffix}", [{"c": c} for c in (LOADED if suffix == ".parquet" else GIVEN)])
 
     assert tables["load"]["criteria"].to_pylist() == LOADED
     assert tables["load_rejected"].num_rows == 0
 
 
-def test_unusable_criteria_reject_the_record_with_the_reason(tmp_path: Path) -> None:
-    rows = [{"id": str(n), "q": "?", "a": "x", "ref": "r", "c": c} for n, c in enumerate([["a"], ["a", "a"]])]
-    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    params = params_for(tmp_path / "d.jsonl", criteria="c")
+def loaded(path: Path, rows: list[dict[str, Any]], **mapping: Any) -> list[dict[str, pa.Table]]:
+    records = [{"id": str(number), "q": "?", "a": "x", "ref": "r"} | one for number, one in enumerate(rows)]
+    return parts_of(params_for(write_records(path, records), **{"criteria": "c"} | mapping))
 
-    [tables] = load(source(params), params)
+
+def test_unusable_criteria_reject_the_record_with_the_reason(tmp_path: Path) -> None:
+    [tables] = loaded(tmp_path / "d.jsonl", [{"c": ["a"]}, {"c": ["a", "a"]}])
 
     assert tables["load"]["id"].to_pylist() == ["0"]
     assert tables["load_rejected"]["reason"].to_pylist() == ["c: criteria 1 and 2 are the same"]
 
 
-def contents(folder: Path, given: Any, **mapping: Any) -> list[str]:
-    row = {"id": "0", "q": "?", "a": "x", "ref": "r", "c": given}
-    (folder / "d.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    params = params_for(folder / "d.jsonl", **mapping)
-    [tables] = load(source(params), params)
-    return [*tables["load"]["content"].to_pylist()]
-
-
 def test_other_criteria_or_points_are_another_content(tmp_path: Path) -> None:
-    without = contents(tmp_path, ["a"])
+    def contents(given: Any, **mapping: Any) -> str:
+        [tables] = loaded(tmp_path / "d.jsonl", [{"c": given}], **mapping)
+        [content] = tables["load"]["content"].to_pylist()
+        return str(content)
 
-    assert contents(tmp_path, None, criteria="c") == without
-    found = [contents(tmp_path, given, criteria="c") for given in (["a"], ["b"], [{"text": "a", "points": 2}])]
-    assert len({*map(tuple, [*found, without])}) == 4
+    without = contents(["a"], criteria=None)
+    found = {contents(given) for given in (["a"], ["b"], [{"text": "a", "points": 2}])}
+
+    assert contents(None) == without
+    assert len({*found, without}) == 4
 
 
 def test_records_of_one_question_must_have_the_same_criteria(tmp_path: Path) -> None:
-    rows = [{"id": "0", "q": "?", "a": "x", "ref": "r", "m": m, "c": [c]} for m, c in [("one", "a"), ("two", "b")]]
-    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    params = params_for(tmp_path / "d.jsonl", criteria="c", candidates={"column": "m", "response": "a"})
+    rows = [{"id": "0", "m": m, "c": [c]} for m, c in [("one", "a"), ("two", "b")]]
 
-    [tables] = load(source(params), params)
+    [tables] = loaded(tmp_path / "d.jsonl", rows, candidates={"column": "m", "response": "a"})
 
     [reason] = tables["load_rejected"]["reason"].to_pylist()
     assert reason.startswith("id: the first record of this id has another input, references or criteria: ")

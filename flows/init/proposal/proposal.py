@@ -13,6 +13,7 @@ from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.verdicts import Separator, separator
 from tasks.console.format import visible
 from tasks.dataset.labels import LABELS
+from tasks.dataset.settings import Dataset
 from tasks.dataset.sources import Record
 
 # Largest share of records that a column such as `invalid` may mark, to be proposed for `exclude`.
@@ -24,30 +25,14 @@ MENTIONED = 0.05
 MOST_UNUSED = 30
 MOST_VERDICTS = 5
 # Every option of the section, in the order of params.yaml, with the value that means none.
-UNSET: Mapping[str, Any] = {
-    "path": None,
+UNSET: Mapping[str, Any] = dict.fromkeys(Dataset.model_fields) | {
     "pattern": "*",
-    "format": None,
-    "limit": None,
     "exclude": {},
     "missing_response": "unmeasured",
-    "id": None,
-    "draw": None,
-    "input": None,
-    "references": None,
-    "reference_separator": None,
     "candidates": {},
-    "lists": None,
     "other_questions": "reject",
-    "label_file": None,
     "labels": "all",
-    "group": None,
-    "weight": None,
     "slices": [],
-    "phrases": None,
-    "contexts": None,
-    "relevant": None,
-    "criteria": None,
     "scores": {},
     "expect": [],
 }

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from flows.init.proposal import names
 from flows.init.proposal.columns import MOST_COLUMNS, columns
 from flows.init.proposal.given import MOST_RECORDS, Sample, read_sample
-from flows.init.proposal.proposal import Proposal, propose
+from flows.init.proposal.proposal import UNSET, Proposal, propose
 from flows.init.proposal.section import COMMENTS, replaced, scalar, written
 from flows.init.proposal.verdicts import separator
 from tasks.dataset.paths import lookup, parse
@@ -243,15 +243,7 @@ def test_messages_beside_an_id_are_left_out_and_told() -> None:
 
 
 TRUTHFUL = ["Type", "Category", "Question", "Best Answer", "Correct Answers", "Incorrect Answers", "Source"]
-TRUTHFUL_ROW = [
-    "Adversarial",
-    "Law",
-    "What if?",
-    "Nothing happens",
-    "Nothing happens; It passes",
-    "You die; You grow",
-    "x",
-]
+TRUTHFUL_ROW = ["Adversarial", "Law", "What if?", "Nothing happens", "Nothing happens; It passes", "You die", "x"]
 
 
 def test_truthfulqa_with_answers() -> None:
@@ -272,15 +264,6 @@ def test_choices_are_no_candidates() -> None:
     rows = [{"question": "q?", "answer_a": "x", "answer_b": "y", "correct_answer": "ab"[i % 2]} for i in range(4)]
 
     assert refused(*rows).startswith("rows.jsonl: not recognised: candidates")
-
-
-def test_codes_as_references_are_told() -> None:
-    rows = [{"question": f"q{i}", "choices": ["x", "y"], "answer": "AB"[i % 2], "prediction": "A"} for i in range(4)]
-
-    proposal = of(*rows)
-
-    assert mapped(proposal)["references"] == "answer"
-    assert proposal.unsure == {"references": 'codes such as "A"; the answers must be codes, too'}
 
 
 def test_a_tsv_with_labels_of_some_systems() -> None:
@@ -353,7 +336,6 @@ def test_a_folder_is_read_for_the_one_format_in_it() -> None:
     [
         ("none.jsonl", b"", r"^none\.jsonl: empty, no record in it$"),
         ("latin.csv", "question,reference\nwho?,R\xf6ntgen\n".encode("latin-1"), r"^latin\.csv, line 2: .* not UTF-8"),
-        ("squad.json", b'{"data": []}', r"^squad\.json: an object, expected a list of objects$"),
         ("mine.txt", b"x", r"^mine\.txt: unknown format '\.txt'; allowed"),
     ],
 )
@@ -365,14 +347,8 @@ def test_what_load_can_not_read_is_its_own_error(name: str, content: bytes, mess
 
 
 def test_what_is_not_there_is_loads_own_error() -> None:
-    Path("empty").mkdir()
-
     with pytest.raises(DataError, match=r"^mine\.csv: no such file or folder"):
         found("mine.csv")
-    with pytest.raises(DataError, match=r"^empty: no data files here: "):
-        found("empty")
-    with pytest.raises(DataError, match="dvc import-url"):
-        found("https://example.com/mine.csv")
 
 
 def test_only_the_first_records_are_looked_at() -> None:
@@ -411,15 +387,6 @@ def test_columns_named_like_models_are_taken_but_unsure() -> None:
     assert [*mapped(proposal)["candidates"]] == ["gpt-4o", "claude-3"]
     assert proposal.unsure["candidates.gpt-4o"] == "only its name says that it holds answers"
     assert "    gpt-4o: {response: gpt-4o}  # check: only its name" in proposal.section
-
-
-def test_a_label_in_other_words_is_told() -> None:
-    row = {"question": "q", "gold": "an a", "response": "b", "human_label": "somewhat"}
-
-    assert of(row).unsure == {
-        "candidates": 'human_label holds "somewhat": if these are human labels, say which are right: '
-        "label: {column: human_label, right: […], wrong: […]}"
-    }
 
 
 VERDICTS = {
@@ -500,39 +467,9 @@ def test_a_label_is_sure_if_its_name_says_right(name: str) -> None:
     assert proposal.unsure == ({} if name in SURE else {"candidates": doubt})
 
 
-@pytest.mark.parametrize("names_", [("predicted_correct", "human_correct"), ("human_correct", "predicted_correct")])
-def test_peoples_verdict_is_preferred_and_that_there_is_another_is_told(names_: tuple[str, str]) -> None:
-    proposal = of(ROW | dict.fromkeys(names_, 1))
-
-    assert mapped(proposal)["candidates"]["model"]["label"] == "human_correct"
-    assert proposal.unsure == {"candidates.model": "label human_correct, or: predicted_correct"}
-
-
-def test_a_models_verdict_alone_is_unsure() -> None:
-    unsure = of(ROW | {"predicted_correct": 1}).unsure
-
-    assert unsure["candidates"].endswith("if predicted_correct is a model's verdict, leave it out")
-
-
-def test_answers_beside_a_response_are_unsure() -> None:
-    proposal = of({"question": "q", "answer": "an a", "correct_answer": "an a", "response": "b"})
-
-    assert mapped(proposal)["references"] == "correct_answer"
-    assert proposal.unsure == {"candidates.answer": "a system's answers, or right ones?"}
-
-
 @pytest.mark.parametrize("name", ["bad_answer", "wrong_answer", "incorrect_answer", "worstAnswer", "Bad Answers"])
 def test_wrong_answers_are_no_systems(name: str) -> None:
     assert mapped(of(ROW | {name: "c"}))["candidates"] == {"model": {"response": "response"}}
-
-
-def test_an_input_that_is_mostly_blank_gives_way_to_one_that_is_not() -> None:
-    row = {"reference": "an a", "output": "b"}
-
-    proposal = of(*({"instruction": f"do {i}", "input": "" if i else "it"} | row for i in range(3)))
-
-    assert proposal.options["input"] == "instruction"
-    assert proposal.unsure == {"input": "not the best name, but input is blank in 2 of 3"}
 
 
 def test_a_blank_column_that_is_named_less_like_an_input_is_no_doubt() -> None:
@@ -543,43 +480,76 @@ def test_a_blank_column_that_is_named_less_like_an_input_is_no_doubt() -> None:
     assert proposal.unsure == {}
 
 
-def test_an_only_input_that_is_blank_in_more_than_a_few_records_is_unsure() -> None:
-    rows = [ROW | {"question": "" if i < 5 else f"q{i}"} for i in range(99)]
+DOUBTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]] = {
+    "codes as references": (
+        [{"question": f"q{i}", "choices": ["x", "y"], "answer": "AB"[i % 2], "prediction": "A"} for i in range(4)],
+        {"references": "answer"},
+        {"references": 'codes such as "A"; the answers must be codes, too'},
+    ),
+    "the reference of a classifier": (
+        [{"text": f"t{i}", "label": i % 2, "prediction": (i + 1) % 2} for i in range(4)],
+        {"references": "label"},
+        {"references": "true and false; people's verdict on an answer would be its label"},
+    ),
+    "a label in other words": (
+        [ROW | {"human_label": "somewhat"}],
+        {},
+        {"candidates": 'human_label holds "somewhat": if these are human labels, say which are right: '
+                       "label: {column: human_label, right: […], wrong: […]}"},
+    ),
+    "a model's verdict before people's": (
+        [ROW | {"predicted_correct": 1, "human_correct": 1}],
+        {"candidates": {"model": {"response": "response", "label": "human_correct"}}},
+        {"candidates.model": "label human_correct, or: predicted_correct"},
+    ),
+    "people's verdict before a model's": (
+        [ROW | {"human_correct": 1, "predicted_correct": 1}],
+        {"candidates": {"model": {"response": "response", "label": "human_correct"}}},
+        {"candidates.model": "label human_correct, or: predicted_correct"},
+    ),
+    "a model's verdict alone": (
+        [ROW | {"predicted_correct": 1}],
+        {},
+        {"candidates": "label: the column of human labels; if predicted_correct is a model's verdict, leave it out"},
+    ),
+    "answers beside a response": (
+        [{"question": "q", "answer": "an a", "correct_answer": "an a", "response": "b"}],
+        {"references": "correct_answer"},
+        {"candidates.answer": "a system's answers, or right ones?"},
+    ),
+    "an input that is mostly blank": (
+        [{"instruction": f"do {i}", "input": "" if i else "it", "reference": "an a", "output": "b"} for i in range(3)],
+        {"input": "instruction"},
+        {"input": "not the best name, but input is blank in 2 of 3"},
+    ),
+    "an only input that is blank in more than a few records": (
+        [ROW | {"question": "" if i < 5 else f"q{i}"} for i in range(99)],
+        {},
+        {"input": "question is blank in 5 of 99"},
+    ),
+    "an only input that is blank in a few": ([ROW | {"question": "q" if i > 4 else ""} for i in range(100)], {}, {}),
+    "a few labels, which are not taken to be random": (
+        [ROW | {"question": f"q{i}", "is_right": True if i == 3 else None} for i in range(4)],
+        {},
+        {"labels": "1 of 4 answers are labelled; random, if those were drawn at random"},
+    ),
+}  # fmt: skip
 
-    assert of(*rows).unsure == {"input": "question is blank in 5 of 99"}
-    assert of(*rows, ROW).unsure == {}
 
-
-def test_a_few_labels_are_not_taken_to_be_random() -> None:
-    rows = [
-        {"question": f"q{i}", "reference": "an a", "response": "b", "is_right": True if i == 3 else None}
-        for i in range(4)
-    ]
-
-    assert of(*rows).unsure == {"labels": "1 of 4 answers are labelled; random, if those were drawn at random"}
-
-
-def test_a_label_is_the_reference_of_a_classifier() -> None:
-    rows = [{"text": f"t{i}", "label": i % 2, "prediction": (i + 1) % 2} for i in range(4)]
-
+@pytest.mark.parametrize(("rows", "options", "unsure"), DOUBTS.values(), ids=DOUBTS.keys())
+def test_what_is_uncertain_is_told(rows: list[dict[str, Any]], options: dict[str, Any], unsure: dict[str, str]) -> None:
     proposal = of(*rows)
 
-    assert mapped(proposal)["references"] == "label"
-    assert proposal.unsure["references"].startswith("true and false; people's verdict")
+    assert mapped(proposal) | options == mapped(proposal)
+    assert proposal.unsure == unsure
 
 
-def test_criteria_are_only_suggested() -> None:
-    proposal = of(ROW | {"rubric": ["Names it", "Is polite"]})
+@pytest.mark.parametrize(("option", "column"), [("criteria", "rubric"), ("phrases", "keywords")])
+def test_criteria_and_phrases_are_only_suggested(option: str, column: str) -> None:
+    proposal = of(ROW | {column: ["Names it", "Is polite"]})
 
-    assert proposal.options["criteria"] is None
-    assert proposal.comments["criteria"].endswith("; perhaps rubric")
-
-
-def test_phrases_are_only_suggested() -> None:
-    proposal = of({"question": "q", "reference": "a", "response": "b", "keywords": ["x"]})
-
-    assert proposal.options["phrases"] is None
-    assert proposal.comments["phrases"] == "column of phrases for semantic_list_contains; perhaps keywords"
+    assert proposal.options[option] is None
+    assert proposal.comments[option].endswith(f"; perhaps {column}")
 
 
 @pytest.mark.parametrize(
@@ -670,28 +640,12 @@ def test_any_text_is_read_as_it_was_written(text: str) -> None:
 
 
 OPTIONS = st.fixed_dictionaries({
-    "path": COLUMN,
-    "pattern": COLUMN,
-    "format": st.none(),
-    "limit": st.none(),
-    "exclude": st.just({}),
-    "missing_response": st.just("unmeasured"),
-    "id": COLUMN | st.none(),
-    "draw": st.none(),
-    "input": COLUMN,
-    "references": COLUMN,
-    "reference_separator": COLUMN | st.none(),
+    **{name: st.just(unset) for name, unset in UNSET.items()},
+    **dict.fromkeys(["path", "pattern", "input", "references"], COLUMN),
+    **dict.fromkeys(["id", "reference_separator", "group"], COLUMN | st.none()),
     "candidates": SYSTEMS,
-    "lists": st.none(),
-    "other_questions": st.just("reject"),
-    "label_file": st.none(),
     "labels": st.sampled_from(["all", "other"]),
-    "group": COLUMN | st.none(),
     "slices": st.lists(COLUMN, unique=True),
-    "phrases": st.none(),
-    "contexts": st.none(),
-    "relevant": st.none(),
-    "scores": st.just({}),
 })  # fmt: skip
 
 

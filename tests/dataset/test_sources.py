@@ -405,19 +405,6 @@ def test_any_bytes_are_read_or_refused(tmp_path, content, end):
     assert found or path.name in message
 
 
-@TMP
-@given(place=st.integers(0, 10_000), byte=st.integers(0, 255))
-def test_a_parquet_file_with_a_wrong_byte_is_read_or_refused(tmp_path, place, byte):
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"a": ["x", "é", None], "b": [[1], [], None]}), path)
-    content = bytearray(path.read_bytes())
-    content[place % len(content)] = byte
-    path.write_bytes(content)
-
-    found, message = read_or_refused(path)
-    assert found or path.name in message
-
-
 @pytest.mark.parametrize("pattern", ["../*.jsonl", "a/../../*.jsonl"])
 def test_a_pattern_that_leaves_the_folder_is_refused(tmp_path, pattern):
     (tmp_path / "in").mkdir()

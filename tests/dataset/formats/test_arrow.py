@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from pyarrow import feather
 
 from tasks.dataset.formats import arrow as module
@@ -17,7 +15,6 @@ from tasks.errors import DataError
 
 SAVED = Path(__file__).parents[1] / "readers/logs/datasets"
 TABLE = pa.table({"a": ["x", "é", None], "b": [[1], [], None]})
-TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read(path, pattern=None):
@@ -94,17 +91,6 @@ def test_a_data_set_never_leaves_its_folder(tmp_path, name, content, message):
 
     with pytest.raises(DataError, match=message):
         read(tmp_path / "saved")
-
-
-@TMP
-@given(data=st.data(), options=st.sampled_from([pa.ipc.new_stream, pa.ipc.new_file]))
-def test_a_file_that_is_cut_off_is_refused(tmp_path, data, options):
-    path = write(tmp_path / "a.arrow", options)
-    content = path.read_bytes()
-    path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
-
-    with pytest.raises(DataError, match=r"a\.arrow"):
-        read(path)
 
 
 def test_the_counts_of_the_fixture_are_its_own():

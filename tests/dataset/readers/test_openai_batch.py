@@ -3,14 +3,10 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tasks.dataset.readers import detect
 from tasks.dataset.sources import records
 from tasks.errors import DataError
-
-TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def request(key, text="Why?", **body):
@@ -154,18 +150,3 @@ def test_both_files_are_recognised(tmp_path, line):
     (tmp_path / "x").write_text(json.dumps(line) + "\n")
 
     assert detect(tmp_path / "x") == "openai_batch"
-
-
-@TMP
-@given(end=st.integers(0, 10_000))
-def test_an_output_that_is_cut_off_is_never_read_as_less(tmp_path, end):
-    output = "".join(json.dumps(response(key, f"answer {key}")) + "\n" for key in "abc")
-    (tmp_path / "input.jsonl").write_text("".join(json.dumps(request(key)) + "\n" for key in "abc"))
-    (tmp_path / "output.jsonl").write_text(output[: end % len(output)])
-
-    try:
-        rows = list(records(tmp_path, "*", "openai_batch"))
-    except DataError as error:
-        assert "output.jsonl" in str(error)  # noqa: PT017 (either outcome is right)
-    else:
-        assert [row.values["id"] for row in rows] == ["a", "b", "c"]

@@ -118,19 +118,48 @@ def test_a_missing_sample_whose_question_no_log_knows_is_still_a_record(tmp_path
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "tool", "rows"), [("promptfoo.json", "promptfoo", 4), ("deepeval.json", "deepeval", 3)]
-)
+def lines_of(*values):
+    return "".join(json.dumps(value) + "\n" for value in values).encode()
+
+
+def of_batch(key):
+    request = {
+        "custom_id": key,
+        "method": "POST",
+        "url": "/v1/chat/completions",
+        "body": {"model": "m", "messages": []},
+    }
+    body = {"model": "m", "choices": [{"message": {"role": "assistant", "content": f"answer {key}"}}]}
+    return request, {"custom_id": key, "response": {"status_code": 200, "body": body}, "error": None}
+
+
+REQUESTS, OUTPUTS = zip(*map(of_batch, "abc"), strict=True)
+TWICE, RESULTS = (next((LOGS / "lm_eval").glob(pattern)) for pattern in ("samples_twice_*", "results_*"))
+# Tool, least number of records, and files, of which the first is damaged.
+WHOLE = {
+    "promptfoo": ("promptfoo", 4, {"a.json": (LOGS / "promptfoo.json").read_bytes()}),
+    "deepeval": ("deepeval", 3, {"a.json": (LOGS / "deepeval.json").read_bytes()}),
+    "inspect, zipped": ("inspect", 6, {"a.eval": (LOGS / "inspect.eval").read_bytes()}),
+    "inspect, JSON": ("inspect", 3, {"a.json": gzip.decompress((LOGS / "inspect.json.gz").read_bytes())}),
+    "lm_eval": ("lm_eval", 6, {file.name: file.read_bytes() for file in (TWICE, RESULTS)}),
+    "openai_batch": ("openai_batch", 3, {"output.jsonl": lines_of(*OUTPUTS), "input.jsonl": lines_of(*REQUESTS)}),
+}
+
+
+@pytest.mark.parametrize("whole", WHOLE)
 @TMP
-@given(place=st.integers(0, 20_000), byte=st.integers(0, 255), is_cut=st.booleans())
-def test_a_damaged_log_is_never_read_as_less(tmp_path, name, tool, rows, place, byte, is_cut):
-    content = bytearray((LOGS / name).read_bytes())
+@given(place=st.integers(0, 1 << 20), byte=st.integers(0, 255), is_cut=st.booleans())
+def test_a_damaged_log_is_never_read_as_less(tmp_path, whole, place, byte, is_cut):
+    tool, rows, files = WHOLE[whole]
+    name = next(iter(files))
+    content = bytearray(files[name])
     content[place % len(content)] = byte
-    path = tmp_path / name
-    path.write_bytes(content[: place % len(content)] if is_cut else content)
+    for other, unchanged in files.items():
+        (tmp_path / other).write_bytes(unchanged)
+    (tmp_path / name).write_bytes(content[: place % len(content)] if is_cut else content)
 
     try:
-        found = list(records(path, None, tool))
+        found = list(records(tmp_path, "*", tool))
     except DataError as error:
         assert name in str(error)  # noqa: PT017 (either outcome is right)
     else:

@@ -132,7 +132,7 @@ def _only_member(path: Path) -> zipfile.ZipInfo:
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if _is_data(member)]
-    except (OSError, zipfile.BadZipFile) as error:
+    except DAMAGED as error:
         raise DataError(f"{file_name(path)}: can't be read as .zip: {error}; is the file complete?") from None
     if len(members) != 1:
         raise DataError(

@@ -67,6 +67,16 @@ def test_a_zip_of_several_files_is_refused(tmp_path, names):
         read(tmp_path / "a.zip")
 
 
+def test_a_zip_of_a_version_that_is_not_known_is_refused(tmp_path):
+    zipped(tmp_path / "a.zip", TEXT, "a.jsonl")
+    content = bytearray((tmp_path / "a.zip").read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 209  # "version needed to extract" (APPNOTE.TXT, 4.3.12)
+    (tmp_path / "a.zip").write_bytes(content)
+
+    with pytest.raises(DataError, match=r"a\.zip: can't be read as \.zip: zip file version 20\.9"):
+        read(tmp_path / "a.zip")
+
+
 def test_tables_are_not_read_compressed(tmp_path):
     (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(b""))
 

@@ -73,7 +73,8 @@ def _parquet_batches(path: Path, columns: Collection[str] | None) -> Iterator[pa
 
 
 FILE_FORMAT = b"ARROW1"
-# The end of a stream (Arrow's specification, "IPC Streaming Format"); before 0.15, the last four bytes alone.
+# The end of a stream (Arrow's specification, "IPC Streaming Format"); before 0.15, which lacks the first four bytes of
+# each message, the last four alone.
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 STATE, SPLITS = "state.json", "dataset_dict.json"
 
@@ -155,11 +156,13 @@ def _arrow_batches(path: Path, columns: Collection[str] | None) -> Iterator[pa.R
 
 def _reader(file: Any, path: Path, options: pa.ipc.IpcReadOptions) -> Any:
     file.seek(0)
-    if file.read(len(FILE_FORMAT)) == FILE_FORMAT:
+    start = file.read(len(FILE_FORMAT))
+    if start == FILE_FORMAT:
         file.seek(0)
         return pa.ipc.open_file(file, options=options)
-    file.seek(max(file.size() - len(END_OF_STREAM), 0))
-    if not file.read().endswith(END_OF_STREAM[4:]):
+    end = END_OF_STREAM if start.startswith(END_OF_STREAM[:4]) else END_OF_STREAM[4:]
+    file.seek(max(file.size() - len(end), 0))
+    if file.read() != end:
         raise DataError(f"{file_name(path)}: the end of the Arrow stream is missing; is the file complete?")
     file.seek(0)
     return pa.ipc.open_stream(file, options=options)

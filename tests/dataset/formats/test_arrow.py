@@ -93,6 +93,15 @@ def test_a_data_set_never_leaves_its_folder(tmp_path, name, content, message):
         read(tmp_path / "saved")
 
 
+def test_a_stream_cut_between_its_batches_is_refused(tmp_path):
+    path = write(tmp_path / "a.arrow")
+    content = path.read_bytes()
+    for end in range(len(content)):
+        path.write_bytes(content[:end])
+        with pytest.raises(DataError, match=r"a\.arrow"):
+            read(path)
+
+
 def test_the_counts_of_the_fixture_are_its_own():
     info = json.loads((SAVED / "test/dataset_info.json").read_text())
 

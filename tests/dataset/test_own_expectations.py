@@ -21,17 +21,17 @@ BETWEEN, UNIQUE = "expect_column_values_to_be_between", "expect_column_values_to
 LENGTHS = "expect_column_value_lengths_to_be_between"
 
 
-def state(*expect: dict[str, Any]) -> None:
+def state(*expect: dict[str, Any], part_rows: int = 20) -> None:
     def change(content: dict[str, Any]) -> None:
         content["dataset"] |= {"expect": [*expect]}
-        content["load"]["part_rows"] = 4
+        content["load"]["part_rows"] = part_rows
 
     edit(change)
 
 
 @pytest.mark.usefixtures("project")
 def test_they_are_among_the_checks_of_load() -> None:
-    state({LENGTHS: {"column": "response", "max_value": 12}}, {UNIQUE: {"column": "id"}})
+    state({LENGTHS: {"column": "response", "max_value": 12}}, {UNIQUE: {"column": "id"}}, part_rows=10)
 
     with pytest.raises(ContractError) as raised:
         run("load")

@@ -21,32 +21,10 @@ from tasks.pipeline.tables import about, write_part
 from tasks.pipeline.yaml import parse_yaml
 from tasks.versions.version import Version
 from tests.comparison.sample import gate_on
+from tests.dataset.mappings import LIMITS
+from tests.dataset.mappings import MAPPING as ANY
 
-MAPPING = {
-    "path": "answers.jsonl",
-    "pattern": None,
-    "format": None,
-    "limit": None,
-    "exclude": {},
-    "missing_response": "unmeasured",
-    "id": "id",
-    "draw": None,
-    "input": "q",
-    "references": "ref",
-    "reference_separator": None,
-    "candidates": {"m": {"response": "a"}},
-    "lists": None,
-    "other_questions": "reject",
-    "label_file": None,
-    "labels": "all",
-    "group": None,
-    "slices": [],
-    "phrases": None,
-    "contexts": None,
-    "relevant": None,
-    "scores": {},
-}
-LIMITS = {"part_rows": 100, "max_chars": 50, "max_rejected": 0.01, "require_references": True}
+MAPPING = ANY | {"path": "answers.jsonl", "pattern": None}
 PARIS = {"id": "1", "q": "Capital of France?", "ref": "Paris", "a": "Paris."}
 TWO = {"m": {"response": "a"}, "n": {"response": "b"}}
 

@@ -13,7 +13,7 @@ from flows.init.proposal.names import Fit
 from flows.init.proposal.section import quoted, scalar, shown
 from tasks.console.format import counted
 from tasks.dataset.labels import LABELS
-from tasks.dataset.paths import quoted_step
+from tasks.dataset.paths import written
 from tasks.dataset.sources import Record, Value
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
@@ -22,8 +22,6 @@ MOST_CHARS = 10_000
 MOST_KEYS = 5
 # Of nested records: how deep they are searched, members of an object, items of a list, and places below a column.
 DEEPEST, MOST_MEMBERS, MOST_ITEMS, MOST_PLACES = 4, 60, 5, 200
-# A name that stands in a path without quotes.
-_PLAIN_STEP = re.compile(r"[^.\[\]'\"\s][^.\[\]'\"]*")
 # A list or an object of JSON or Python, written as text.
 _ENCODED = re.compile(r"""\s*(?:\[\s*["'{\d\]].*\]|\{\s*["'}].*\})\s*\Z""", re.DOTALL)
 # Last names of paths that say nothing about the role.
@@ -148,20 +146,18 @@ def columns(records: Sequence[Record]) -> list[Column]:
         for name in names
         if _is_writable(name)
     ]
-    return [
-        each for column in top for each in (column, *islice(_below(column, _quoted_path(column.name), 1), MOST_PLACES))
-    ]
+    return [each for column in top for each in (column, *islice(_below(column, (column.name,)), MOST_PLACES))]
 
 
-def _below(column: Column, path: str, depth: int) -> Iterator[Column]:
+def _below(column: Column, steps: tuple[str | int, ...]) -> Iterator[Column]:
     """What is nested in the values of a column: the members of objects, and the first items of lists of them."""
-    if column.kind != "nested" or depth > DEEPEST:
+    if column.kind != "nested" or len(steps) > DEEPEST:
         return
     for key in _members(column.values):
         cells = tuple(_cell(_item(cell, key)) for cell in column.cells)
-        place = Column(f"{path}{_step(key)}", cells, key if isinstance(key, str) else column.leaf or column.name)
+        place = Column(written((*steps, key)), cells, key if isinstance(key, str) else column.leaf or column.name)
         yield place
-        yield from _below(place, place.name, depth + 1)
+        yield from _below(place, (*steps, key))
 
 
 def _members(values: Iterable[Value]) -> list[str | int]:
@@ -179,22 +175,6 @@ def _item(value: Value, key: str | int) -> Value:
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key)
     return value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
-
-
-def _step(key: str | int) -> str:
-    r"""A step of a path.
-
-    >>> _step("question"), _step(0), _step("a.b")
-    ('.question', '[0]', "['a.b']")
-    """
-    if isinstance(key, int):
-        return f"[{key}]"
-    return f".{key}" if _PLAIN_STEP.fullmatch(key) else quoted_step(key)
-
-
-def _quoted_path(name: str) -> str:
-    """A column's name as the beginning of a path."""
-    return name if _PLAIN_STEP.fullmatch(name) else quoted_step(name)
 
 
 def _is_writable(name: str) -> bool:

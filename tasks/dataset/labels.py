@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from math import isfinite, nan
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from tasks.dataset.joined import Entry
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset, LabelFile, LabelMapping, Word
 from tasks.dataset.sources import Value, as_text
-from tasks.dataset.texts import bare_text, same_text
+from tasks.dataset.texts import bare_text, finite, same_text
 from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
 from tasks.scores.column_facts import CONFIRMED, PROBABILITY, STALE
@@ -62,8 +61,8 @@ def probability_of(
     value = values.get(mapping.probability) if mapping.probability else None
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    number = _number(value) if isinstance(value, str) else nan
-    if not 0.0 < number <= 1.0:
+    number = finite(value)
+    if number is None or not 0.0 < number <= 1.0:
         raise DataError(
             f"{file}, line {line}: {mapping.probability} is {quoted(value)} ({place}.probability); expected the row's "
             "probability to be chosen for labelling, above 0 and at most 1, or nothing for a row that was not chosen"
@@ -101,8 +100,8 @@ def _by_rule(text: str, mapping: LabelMapping) -> bool | None:
         return True if word in _words(mapping.right) else False if word in _words(mapping.wrong) else None
     if mapping.at_least is None and mapping.at_most is None:
         return LABELS.get(text)
-    number = _number(text)
-    if not isfinite(number):
+    number = finite(text)
+    if number is None:
         return None
     return (mapping.at_least is None or number >= mapping.at_least) and (
         mapping.at_most is None or number <= mapping.at_most
@@ -123,16 +122,8 @@ def _word(text: str) -> str:
     ('correct', '5.0', '5.0')
     """
     word = text.strip().casefold()
-    number = _number(word)
-    return repr(number) if isfinite(number) else word
-
-
-def _number(text: str) -> float:
-    try:
-        # float() alone would read 1_000 as a number.
-        return float(text) if "_" not in text else nan
-    except ValueError:
-        return nan
+    number = finite(word)
+    return word if number is None else repr(number)
 
 
 def _allowed(mapping: LabelMapping) -> str:

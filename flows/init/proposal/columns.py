@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from math import isfinite
 from typing import Literal, NamedTuple
 
 from flows.init.proposal import names
@@ -15,6 +14,7 @@ from tasks.console.format import counted
 from tasks.dataset.labels import LABELS
 from tasks.dataset.paths import written
 from tasks.dataset.sources import Record, Value
+from tasks.dataset.texts import finite
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
 # Characters of a text that are read.
@@ -190,16 +190,9 @@ def _cell(value: Value) -> Value:
 def _kind_of_texts(texts: Sequence[str]) -> Kind:
     if all(text.strip().lower() in LABELS for text in texts):
         return "boolean"
-    if all(map(_is_number, texts)):
+    if all(finite(text) is not None for text in texts):
         return "number"
     return "encoded" if 2 * sum(map(bool, map(_ENCODED.match, texts))) > len(texts) else "text"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return "_" not in text and isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def _is_texts(value: Value) -> bool:

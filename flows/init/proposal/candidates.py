@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 from flows.init.proposal import names, verdicts
 from flows.init.proposal.columns import SINGLE, Column, Kind
-from flows.init.proposal.section import quoted, shown
+from flows.init.proposal.section import first, shown
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 50
 # Records per question, on average, from which a column of systems' names is taken for the long form.
 RECORDS_PER_QUESTION = 1.2
-NAMED = 3
 # Column of the labels of several raters, whose majority decides.
 MOST_RATERS = 9
 # The answer in a chat completion of an OpenAI-compatible server.
@@ -55,9 +54,8 @@ class Long(NamedTuple):
     @property
     def about(self) -> str:
         """The first systems, in words."""
-        values = list(dict.fromkeys(self.column.texts))
-        listed = ", ".join(map(quoted, values[:NAMED])) + (", …" if len(values) > NAMED else "")
-        return f"one record a system: {shown(self.column.name)} names {len(values)} ({listed})"
+        name, texts = shown(self.column.name), self.column.texts
+        return f"one record a system: {name} names {self.column.distinct} ({first(texts)})"
 
 
 def systems(columns: Sequence[Column], references: Sequence[Column]) -> dict[str, System]:

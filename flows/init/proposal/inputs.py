@@ -13,10 +13,10 @@ from flows.init.proposal.columns import CHECK, Column, columns
 from flows.init.proposal.given import Chosen, has_known_suffix, read_sample
 from flows.init.proposal.joined import long_file, propose_joined, propose_long
 from flows.init.proposal.parts import Part, are_pieces, marked, read_part
-from flows.init.proposal.proposal import Proposal, in_order, propose
+from flows.init.proposal.proposal import Proposal, proposal, propose
 from flows.init.proposal.retrieval import ABOUT
 from flows.init.proposal.roles import is_slice
-from flows.init.proposal.section import quoted, shown
+from flows.init.proposal.section import first, shown
 from tasks.console.format import counted
 from tasks.dataset.formats.arrow import saved_files
 from tasks.dataset.readers import detect
@@ -110,7 +110,6 @@ MOST_RECORDS = 50_000
 # Files of a log's folder, at any depth.
 ALL = "**/*"
 SCORE, METADATA = "score_", "metadata."
-NAMED = 3
 DRAWN = "the log numbers several answers to a question; intervals are by question"
 
 
@@ -158,7 +157,7 @@ def propose_log(path: str, tool: str) -> Proposal:
     used = {*_flat(options), "error"}
     unused = [column for name, column in by_name.items() if name not in used and not column.leaf]
     read = f"its {counted(len(found), 'record')}"
-    return Proposal(in_order(options), {name: text for name, text in comments.items() if text}, unused, read)
+    return proposal(options, comments, unused, read)
 
 
 def _is_of_questions(column: Column, systems: Column) -> bool:
@@ -223,8 +222,7 @@ def _about_scores(scores: Mapping[str, Any], tool: str, *, complete: bool) -> st
 
 def _about(by_name: Mapping[str, Column], found: Sequence[Record]) -> str:
     """The systems, and the answers that are missing."""
-    values = list(dict.fromkeys(by_name["candidate"].texts))
-    listed = ", ".join(map(quoted, values[:NAMED])) + (", …" if len(values) > NAMED else "")
+    systems = by_name["candidate"]
     lacking = sum(record.values.get("response") is None for record in found)
     gaps = f"; {lacking:,} of {len(found):,} answers are missing or failed, and count as unmeasured" if lacking else ""
-    return f"{counted(len(values), 'system')} ({listed}){gaps}"
+    return f"{counted(systems.distinct, 'system')} ({first(systems.texts)}){gaps}"

@@ -11,7 +11,7 @@ from flows.init.proposal import names
 from flows.init.proposal.candidates import Label, label_of
 from flows.init.proposal.columns import CHECK, SINGLE, Column, columns
 from flows.init.proposal.given import Chosen
-from flows.init.proposal.proposal import Proposal, in_order
+from flows.init.proposal.proposal import Proposal, proposal
 from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import flow, shown
 from tasks.console.format import counted
@@ -233,8 +233,7 @@ def proposal_of(
     left = [part for part in parts if part is not base and not any(part is other for other in used)]
     left_out = [f"{part.name}: {_why_unused(part, base, joins[part.name])}" for part in left]
     read = f"{counted(len(parts), 'file')} with {counted(sum(len(part.records) for part in parts), 'record')}"
-    filled = {option: text for option, text in comments.items() if text}
-    return Proposal(in_order(options), filled, base.found.unused, read, (*left_out, *unreadable))
+    return proposal(options, comments, base.found.unused, read, (*left_out, *unreadable))
 
 
 def _why_unused(part: Part, base: Part, join: Mapping[str, Any] | None) -> str:

@@ -88,8 +88,7 @@ def propose(path: str, sample: Sample, chosen: Chosen | None = None) -> Proposal
     chosen = chosen or Chosen()
     found = roles(path, sample.records, chosen)
     options = {"path": path, "pattern": sample.pattern} | mapped(found, chosen)
-    comments = about(found, sample.records, chosen)
-    return Proposal(in_order(options), comments, found.unused, sample.read)
+    return proposal(options, about(found, sample.records, chosen), found.unused, sample.read)
 
 
 def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
@@ -114,7 +113,7 @@ def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
 def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, str]:
     """Comments on the options, and on candidates.NAME."""
     between = _separator(found, chosen)
-    comments = {
+    return {
         "exclude": _marks(found, records),
         "id": found.id.comment,
         "draw": f"{CHECK}{found.draw.unsure}" if found.draw.unsure else found.draw.comment,
@@ -133,12 +132,18 @@ def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, 
         "criteria": _criteria(found.unused),
         "scores": _scores(found.unused),
     }
-    return {option: text for option, text in comments.items() if text}
 
 
-def in_order(options: Mapping[str, Any]) -> dict[str, Any]:
-    """All options in the order of params.yaml; those that are not given are none."""
-    return {name: options.get(name, default) for name, default in UNSET.items()}
+def proposal(
+    options: Mapping[str, Any],
+    comments: Mapping[str, str],
+    unused: Sequence[Column],
+    read: str,
+    left_out: Sequence[str] = (),
+) -> Proposal:
+    """A proposal with all options in the order of params.yaml; those that are not given are none."""
+    every = {name: options.get(name, default) for name, default in UNSET.items()}
+    return Proposal(every, {option: text for option, text in comments.items() if text}, unused, read, (*left_out,))
 
 
 def _one_or_list(columns: Sequence[Column]) -> str | list[str] | None:

@@ -16,6 +16,8 @@ NAME = "dataset"
 COLUMN = 32
 WIDTH = 122
 LONGEST_SHOWN = 40
+# Texts that a comment lists.
+NAMED = 3
 # The usual comments of params.yaml, for options without one of their own.
 COMMENTS = {
     "path": "file or folder; formats: docs/how-to/own-data.md",
@@ -113,6 +115,12 @@ def shown(text: str, longest: int = LONGEST_SHOWN) -> str:
 def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
     """The same, always in quotes."""
     return f'"{"".join(map(_escaped, text[:longest]))}"{"…" * (len(text) > longest)}'
+
+
+def first(texts: Sequence[str]) -> str:
+    """The first few of the distinct texts, in quotes."""
+    distinct = [*dict.fromkeys(texts)]
+    return ", ".join(map(quoted, distinct[:NAMED])) + (", …" if len(distinct) > NAMED else "")
 
 
 def _escaped(character: str) -> str:

@@ -157,7 +157,7 @@ def propose_log(path: str, tool: str) -> Proposal:
     used = {*_flat(options), "error"}
     unused = [column for name, column in by_name.items() if name not in used and not column.leaf]
     read = f"its {counted(len(found), 'record')}"
-    return proposal(options, comments, unused, read)
+    return proposal(options, comments, unused, read, ())
 
 
 def _is_of_questions(column: Column, systems: Column) -> bool:

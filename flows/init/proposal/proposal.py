@@ -88,7 +88,7 @@ def propose(path: str, sample: Sample, chosen: Chosen | None = None) -> Proposal
     chosen = chosen or Chosen()
     found = roles(path, sample.records, chosen)
     options = {"path": path, "pattern": sample.pattern} | mapped(found, chosen)
-    return proposal(options, about(found, sample.records, chosen), found.unused, sample.read)
+    return proposal(options, about(found, sample.records, chosen), found.unused, sample.read, ())
 
 
 def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def proposal(
     comments: Mapping[str, str],
     unused: Sequence[Column],
     read: str,
-    left_out: Sequence[str] = (),
+    left_out: Sequence[str],
 ) -> Proposal:
     """A proposal with all options in the order of params.yaml; those that are not given are none."""
     every = {name: options.get(name, default) for name, default in UNSET.items()}

@@ -53,14 +53,19 @@ def propose_joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable:
     options = mapped(base.found, chosen) | {"path": path, "pattern": base.name}
     comments = about(base.found, base.records, chosen)
     options["candidates"] = _candidates(base, systems, joins, options["candidates"])
-    comments |= _about_candidates(systems, base)
+    also = f"; {base.name} also has the questions" if any(part is base for part in systems) else ""
+    comments["candidates"] = f"one file each{also}"
     references, told = references_file(base, parts, joins)
     options["references"] = references or options["references"]
     told = told or _other_references(base, systems)
     comments |= {"references": told} if told else {}
     if base.is_system and len(systems) > 1 and base.found.contexts.column:
         options |= {"contexts": None, "relevant": None}
-        comments |= _about_contexts(base, base.found.contexts.column)
+        contexts = shown(base.found.contexts.column.name)
+        comments |= {
+            "contexts": f"none: {contexts} of {base.name} would count for the other systems too",
+            "relevant": "",
+        }
     lists = _with_lists(systems)
     if lists:
         options["lists"], comments["lists"] = _lists(lists, labels[0] if labels else None)
@@ -133,12 +138,6 @@ def _place(base: Part, part: Part, join: Mapping[str, Any]) -> dict[str, Any]:
     return {"path": part.name} | ({"on": "input"} if option == "input" and base.found.id.column else {})
 
 
-def _about_candidates(systems: Sequence[Part], base: Part) -> dict[str, str]:
-    one = [part.name for part in systems if part is base]
-    told = f"one file each; {one[0]} also has the questions" if one else "one file each"
-    return {"candidates": told}
-
-
 def _other_references(base: Part, systems: Sequence[Part]) -> str:
     """The comment on references where the files of systems do not have the same."""
     mine = _by_question(base)
@@ -157,11 +156,6 @@ def _by_question(part: Part) -> dict[str, list[str]]:
         return {}
     given = zip(*(column.cells for column in part.found.references), strict=True)
     return {str(text): list(map(str, each)) for text, each in zip(part.asked.cells, given, strict=True) if text}
-
-
-def _about_contexts(base: Part, contexts: Column) -> dict[str, str]:
-    comment = f"none: {shown(contexts.name)} of {base.name} would count for the other systems too"
-    return {"contexts": comment, "relevant": ""}
 
 
 def _with_lists(systems: Sequence[Part]) -> list[Part]:

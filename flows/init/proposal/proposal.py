@@ -93,12 +93,12 @@ def propose(path: str, sample: Sample, chosen: Chosen | None = None) -> Proposal
 
 def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
     """The options that name columns."""
-    between = _separator(found, chosen)
+    between, references = _separator(found, chosen), [column.name for column in found.references]
     return {
         "id": found.id.name,
         "draw": found.draw.option,
         "input": found.input.name,
-        "references": _one_or_list(found.references),
+        "references": references[0] if len(references) == 1 else references or None,
         "reference_separator": between.text if between and between.plausible else None,
         "candidates": _candidates(found),
         "lists": _lists(found)[0],
@@ -113,6 +113,7 @@ def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
 def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, str]:
     """Comments on the options, and on candidates.NAME."""
     between = _separator(found, chosen)
+    listed = [column for column in found.unused if column.kind in {"list", "text", "encoded"}]
     return {
         "exclude": _marks(found, records),
         "id": found.id.comment,
@@ -126,10 +127,10 @@ def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, 
         "labels": _labels(found)[1],
         "group": found.group.comment,
         "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in found.slices),
-        "phrases": _phrases(found.unused),
+        "phrases": _perhaps(listed, names.PHRASES, "column of phrases for semantic_list_contains"),
         "contexts": found.contexts.comment,
         "relevant": found.relevant.comment,
-        "criteria": _criteria(found.unused),
+        "criteria": _perhaps(found.unused, names.CRITERIA, "column of criteria for a judge with scale: criteria"),
         "scores": _scores(found.unused),
     }
 
@@ -144,11 +145,6 @@ def proposal(
     """A proposal with all options in the order of params.yaml; those that are not given are none."""
     every = {name: options.get(name, default) for name, default in UNSET.items()}
     return Proposal(every, {option: text for option, text in comments.items() if text}, unused, read, (*left_out,))
-
-
-def _one_or_list(columns: Sequence[Column]) -> str | list[str] | None:
-    listed = [column.name for column in columns]
-    return listed[0] if len(listed) == 1 else listed or None
 
 
 def _separator(found: Roles, chosen: Chosen) -> Separator | None:
@@ -261,14 +257,10 @@ def _gaps(found: Roles, mark: Column, records: Sequence[Record]) -> str:
     return told if 2 * marked > len(lacking) else ""
 
 
-def _phrases(unused: Iterable[Column]) -> str:
-    named = [c for c in unused if c.kind in {"list", "text", "encoded"} and names.PHRASES & set(names.words(c.name))]
-    return f"column of phrases for semantic_list_contains; perhaps {shown(named[0].name)}" if named else ""
-
-
-def _criteria(unused: Iterable[Column]) -> str:
-    named = [column for column in unused if names.CRITERIA & set(names.words(column.name))]
-    return f"column of criteria for a judge with scale: criteria; perhaps {shown(named[0].name)}" if named else ""
+def _perhaps(unused: Iterable[Column], words: frozenset[str], about: str) -> str:
+    """The comment on an option that only suggests a column, by a word in its name."""
+    named = [column for column in unused if words & set(names.words(column.name))]
+    return f"{about}; perhaps {shown(named[0].name)}" if named else ""
 
 
 def _scores(unused: Iterable[Column]) -> str:

@@ -188,12 +188,10 @@ def _about_id(column: Column, long: Long | None) -> str:
 
 
 def _no_id(ids: Sequence[Column]) -> str:
-    repeated = f"; {shown(ids[0].name)} {_why_no_id(ids[0])}" if ids else ""
-    return f"none: a hash of the input{repeated}"
-
-
-def _why_no_id(column: Column) -> str:
-    return "numbers the records, not the questions" if column.is_unique else "is null or has a value twice"
+    if not ids:
+        return "none: a hash of the input"
+    why = "numbers the records, not the questions" if ids[0].is_unique else "is null or has a value twice"
+    return f"none: a hash of the input; {shown(ids[0].name)} {why}"
 
 
 def _input(path: str, left: Sequence[Column], chosen: Chosen) -> Choice:

@@ -22,7 +22,7 @@ from tasks.pipeline.storage import _REMEDY, Manifest, Storage, StoredPart, manif
 from tasks.pipeline.tables import Parts
 from tasks.pipeline.yaml import load_yaml
 from tasks.runner import run
-from tests.small_project import PARAMS, edit, files, make
+from tests.small_project import PARAMS, edit, files, make, only_words
 
 STAGES = ("load", "normalize")
 
@@ -46,6 +46,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        edit(only_words)
         store(folder / "storage")
         evaluate()
     return folder

@@ -112,7 +112,7 @@ def test_golden_probabilities_are_not_replaced_under_the_same_signature(monkeypa
 
 def test_rows_are_judged_one_by_one():
     together, backwards = judged(RULES), judged(RULES[::-1])
-    parts = [judged(RULES[i : i + 7]) for i in range(0, len(RULES), 7)]
+    parts = [judged(RULES[i : i + 31]) for i in range(0, len(RULES), 31)]
 
     assert together.probabilities.tolist() == backwards.probabilities[::-1].tolist()
     assert together.probabilities.tolist() == [p for part in parts for p in part.probabilities.tolist()]

@@ -86,13 +86,13 @@ def measure(studies: Iterable[tuple[str, int]], draws: int, processes: int) -> I
     try:
         # Processes start as work comes in, each with a core to itself.
         with patch.dict(os.environ, ENVIRONMENT):
-            running = [pool.submit(listed_one, section, number, draws) for section, number in studies]
+            running = [pool.submit(measured_at, section, number, draws) for section, number in studies]
         yield from map(Future.result, as_completed(running))
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def listed_one(section: str, number: int, draws: int) -> Measured:
+def measured_at(section: str, number: int, draws: int) -> Measured:
     """The cells of a study by its place; each process makes the studies anew, since closures can't be sent."""
     return measured(section, number, _studies(section)[number], draws)
 

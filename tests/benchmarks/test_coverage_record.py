@@ -142,10 +142,11 @@ def test_a_study_that_fails_is_named() -> None:
     assert found.value.__notes__ == [f"in binary: {broken}"]
 
 
+@pytest.mark.long
 def test_two_processes_give_what_one_gives() -> None:
     spread = workers.in_order(workers.measure([("binary", 1)], 1, processes=2))
 
-    assert spread == workers.in_order([workers.listed_one("binary", 1, 1)])
+    assert spread == workers.in_order([workers.measured_at("binary", 1, 1)])
 
 
 @pytest.mark.exhaustive

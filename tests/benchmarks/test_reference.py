@@ -60,12 +60,14 @@ ROWS = pa.table({})  # read where our defaults are measured
 def test_our_table_behind_nltks_interface_gives_the_same_meteor(pairs, reader):
     table = reference.TableReader(reference.read(reference.TABLE))
 
-    scores = [reference.stack("treebank", each).scores(["meteor"], pairs)["meteor"] for each in (reader, table)]
+    some = pairs.sample(50)
+    scores = [reference.stack("treebank", each).scores(["meteor"], some)["meteor"] for each in (reader, table)]
 
     assert scores[0] == scores[1]
 
 
-def test_a_comparison_of_different_scores_stops(pairs, reader):
+def test_a_comparison_of_different_scores_stops(pairs, reader, monkeypatch):
+    monkeypatch.setattr(lexical, "ROUNDS", 1)
     setting = lexical.Setting("wrong", {"bleu": {"profile": "azure", "tokenizer": "char"}}, "treebank", same=True)
 
     with pytest.raises(ValueError, match="wrong: all 1: scores differ by"):

@@ -21,7 +21,7 @@ from tasks.dataset.columns import Columns, Presence, Problems, each, hashes, lis
 from tasks.dataset.criteria import StatedCriterion, criteria
 from tasks.dataset.labels import LABELS, LabelFault, LabelUse, labels
 from tasks.dataset.paths import quoted
-from tasks.dataset.record import TEXT_OR_NULL, Batch, Chunk, Value, as_text
+from tasks.dataset.record import TEXT_OR_NULL, Chunk, Value, as_text
 from tasks.dataset.settings import AskedCandidate, Dataset, ScoreMapping
 from tasks.dataset.sources import DECODER
 from tasks.dataset.texts import UnusableValueError, finite, texts
@@ -112,7 +112,8 @@ class Mapped(NamedTuple):
 def mapped(chunk: Chunk, source: Source, most: int | None) -> Mapped:
     """Map a batch; at most so many records are selected."""
     batch = chunk()
-    dataset, every = source.dataset, _questions(batch, source)
+    dataset = source.dataset
+    every = Questions(batch.files, batch.lines, Columns(batch.rows), dataset)
     selected = _selected(every, dataset)
     wanted, beyond = selected[:most], selected[len(selected) if most is None else most :]
     questions = every.take(wanted.tolist())
@@ -144,10 +145,6 @@ def mapped(chunk: Chunk, source: Source, most: int | None) -> Mapped:
         LabelUse.of([one.uses for one in found]),
         batch.error,
     )
-
-
-def _questions(batch: Batch, source: Source) -> Questions:
-    return Questions(batch.files, batch.lines, Columns(batch.rows), source.dataset)
 
 
 def _places(every: Questions, source: Source) -> Place:

@@ -67,10 +67,6 @@ class Questions:
         files, lines = [self.files[row] for row in rows], [self.lines[row] for row in rows]
         return Questions(files, lines, self.columns.take(rows), self.dataset)
 
-    def keys(self, by: str) -> list[str | None]:
-        """Return what they are joined by: `id` or `input`."""
-        return self._ids if by == "id" else self._inputs
-
     @cached_property
     def _ids(self) -> list[str | None]:
         return joined_keys(self.columns[self.dataset.id], "id") if self.dataset.id else [None] * len(self)
@@ -94,13 +90,9 @@ class Questions:
         """Which have an input, shape (n,)."""
         return np.array([text is not None for text in self._inputs], np.bool_)
 
-    def key_hashes(self, one: Joined) -> NDArray[np.uint64]:
-        """Return the hashes of their keys in a joined file, 0 without one."""
-        return self.id_hashes if one.by == "id" else self.input_hashes
-
     def entries(self, one: Joined) -> list[list[Entry]]:
         """Return the entries of each in a joined file, without those that name another question."""
-        rows, numbers = one.entries.find(self.key_hashes(one))
+        rows, numbers = one.entries.find(self.id_hashes if one.by == "id" else self.input_hashes)
         is_asked = one.entries.asks(numbers, self.input_hashes[rows], self.has_input[rows])
         found: list[list[Entry]] = [[] for _ in range(len(self))]
         for row, entry in zip(rows[is_asked].tolist(), one.entries.take(numbers[is_asked]), strict=True):

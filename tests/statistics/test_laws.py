@@ -19,6 +19,7 @@ from tasks.statistics import (
     rows_to_find,
     threshold_from_labels,
 )
+from tasks.statistics.quantiles import quantile_interval
 from tests.statistics.test_corpus_difference import ratio, versions
 
 CALLS = {
@@ -28,6 +29,7 @@ CALLS = {
     "corpus difference": (lambda x, groups: corpus_difference(*versions(len(x)), ratio, clusters=groups), 2),
     "max-T": (lambda x, groups: max_t(np.c_[x, x[::-1]], groups), 2),
     "paired": (paired_difference, 2),
+    "quantile": (lambda x, groups: quantile_interval(x, 0.5, groups), 5),
     "detectable": (detectable_difference, 2),
     "rows to find": (lambda x, groups: rows_to_find(0.1, x, groups), 2),
 }

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy.stats import binom, ttest_1samp
 from scipy.stats.mstats import mquantiles_cimj
 
-from tasks.statistics import FewClusters
 from tasks.statistics.quantiles import average_interval, fewest_rows, quantile_difference, quantile_interval
 
 pytestmark = pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
@@ -86,11 +85,6 @@ def test_clusters_of_equal_rows_count_once() -> None:
     assert of_clusters.high <= found.high
     assert of_rows.high - of_rows.low < found.high - found.low
     assert str(found.method) == "order statistics, clusters"
-
-
-def test_few_clusters_are_warned_of() -> None:
-    with pytest.warns(FewClusters):
-        quantile_interval(range(30), 0.5, [i % 5 for i in range(30)])
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.5, float("nan")])

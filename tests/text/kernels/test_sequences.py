@@ -115,17 +115,6 @@ def test_ids_may_be_as_large_as_they_come():
     assert matches.tolist() == [[4, 2, 1]]
 
 
-def test_an_ngram_does_not_reach_into_the_next_reference():
-    ids, texts, references, _ = arrays([([0, 1, 2, 3], [[0, 1], [2, 3]])])
-
-    matches = clipped_matches(ids, texts, references, np.arange(1), np.array([0]), np.array([2]), 4)
-
-    assert matches.tolist() == [[4, 2, 0, 0]]
-
-
-# overlap
-
-
 ROWS = random_rows(4, st.integers(0, 12), most=6)
 
 
@@ -138,15 +127,6 @@ def test_tokens_in_common_are_the_intersection_of_multisets(rows):
     common = overlaps(ids, texts, references, owners, 4)
 
     assert common.tolist() == [(Counter(text) & Counter(reference)).total() for text, reference in pairs(rows)]
-
-
-def test_a_token_counts_as_often_as_both_texts_have_it():
-    ids, texts, references, owners = arrays([([7, 7, 7, 2], [[7, 2, 7], [7, 7, 7, 7], [3]])])
-
-    assert overlaps(ids, texts, references, owners, 8).tolist() == [3, 3, 0]
-
-
-# subsequences
 
 
 SHORT_OF_SUBSEQUENCES = random_rows(3, st.integers(0, 12), most=6)

@@ -5,13 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 from filelock import FileLock
 
+from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests import prefect_database
 
 ROOT = Path(__file__).parents[2]
@@ -142,6 +143,22 @@ class Project:
         assert old in content
         path.write_text(content.replace(old, new), encoding="utf-8")
 
+    def change_params(self, change: Callable[[dict[str, Any]], object]) -> None:
+        """Change params.yaml, which loses its comments."""
+        path = self.folder / "params.yaml"
+        params = load_yaml(path)
+        change(params)
+        path.write_text(dump_yaml(params), encoding="utf-8")
+
+    def experiments(self) -> list[str]:
+        """Names of what is recorded, sorted."""
+        listed = self.run("git", "for-each-ref", "--format=%(refname)", "refs/exps/").splitlines()
+        return sorted(line.rpartition("/")[2] for line in listed if "/exec/" not in line)
+
+    def require_stayed_here(self) -> None:
+        """No process reached beyond this machine."""
+        assert not self.log.exists(), self.log.read_text(encoding="utf-8")
+
     def write_answers(self, name: str, *, wrong: int) -> None:
         """Write a data set of ROWS questions; the first `wrong` answers of aurora are wrong."""
         lines = (answer(number, wrong=wrong) for number in range(ROWS))
@@ -183,9 +200,11 @@ def once(factory: pytest.TempPathFactory, name: str, prepare: Callable[[Project]
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """One copy for the tests of a module, which run in order."""
-    return Project.fresh(tmp_path_factory.mktemp("whole"))
+    project = Project.fresh(tmp_path_factory.mktemp("whole"))
+    yield project
+    project.require_stayed_here()
 
 
 @pytest.fixture(scope="session")
@@ -213,15 +232,18 @@ def two_versions(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.fixture(scope="module")
-def v2(two_versions: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def v2(two_versions: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """A copy of `two_versions` for the tests of a module, which run in order."""
-    return two_versions.copy(tmp_path_factory.mktemp("v2"))
+    project = two_versions.copy(tmp_path_factory.mktemp("v2"))
+    yield project
+    project.require_stayed_here()
 
 
 @pytest.fixture(scope="module")
-def v1(two_versions: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def v1(two_versions: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """A copy of `two_versions` whose main is v1."""
     project = two_versions.copy(tmp_path_factory.mktemp("v1"))
     project.run("git", "reset", "--quiet", "--hard", "v1")
     project.run("dvc", "checkout", "--quiet")
-    return project
+    yield project
+    project.require_stayed_here()

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.pipeline.tables import about
-from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.flows.conftest import wait_until
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, Reply, completion, serving
@@ -62,15 +61,8 @@ def prepare(project: Project, live: Live) -> None:
         content["lexical"] = {"exact_match": {}}
         content["run"]["judge"].update(concurrency=4, prices={"m": {"input": 1.0, "output": 2.0}})
 
-    edit(project, change)
+    project.change_params(change)
     project.commit("a live system")
-
-
-def edit(project: Project, change: Any) -> None:
-    path = project.folder / "params.yaml"
-    content = load_yaml(path)
-    change(content)
-    path.write_text(dump_yaml(content), encoding="utf-8")
 
 
 def tables(project: Project) -> dict[str, bytes]:
@@ -122,7 +114,7 @@ def test_the_same_again_is_up_to_date_and_forced_offline_gives_the_same_bytes(pr
     assert "up to date" in project.run("dvc", "repro")
     (project.folder / ".git/goldmeter").rename(project.folder.parent / "another store")
 
-    edit(project, lambda content: content["run"]["judge"].update(timeout=1, retries=0))
+    project.change_params(lambda content: content["run"]["judge"].update(timeout=1, retries=0))
     live.most = 0
     project.run("dvc", "repro", "--force", "--single-item", "answer", "load")
 
@@ -136,7 +128,7 @@ def test_a_scheduled_run_asks_only_what_is_new(project: Project, live: Live) -> 
     with (project.folder / DATA).open("a", encoding="utf-8") as file:
         file.write(answer(ROWS, wrong=0))
     short = {"model": "m", "base_url": live.server.url, "seed": 1, "system": "prompts/tone.txt"}
-    edit(project, lambda content: content["dataset"]["candidates"].update(short=short))
+    project.change_params(lambda content: content["dataset"]["candidates"].update(short=short))
     project.commit("a question and a candidate")
 
     outcome, _ = night(project)
@@ -155,19 +147,15 @@ def test_a_budget_stops_it_and_keeps_what_was_paid_for(project: Project, live: L
         content["run"]["judge"]["budget"]["max_calls"] = 7
 
     calls = live.paid.total()
-    edit(project, change)
+    project.change_params(change)
 
     output = project.run("python", "-m", "tasks", "answer", status=2)
 
     assert "live: 54 not answered: not asked: run.judge.budget.max_calls (7) is used up" in output
     assert "Too many questions have no answer; the limit is answer.max_unmeasured." in output
     assert live.paid.total() == calls + 7
-    edit(project, lambda content: content["run"]["judge"]["budget"].update(max_calls=None))
+    project.change_params(lambda content: content["run"]["judge"]["budget"].update(max_calls=None))
     project.run("python", "-m", "tasks", "answer")
     assert live.paid.total() == calls + ROWS + 1
     table = pq.read_table(project.folder / "data/answer/part-00000.parquet")
     assert about(table.schema) == {"max_unmeasured": 0.05}
-
-
-def test_no_process_reached_beyond_this_machine(project: Project) -> None:
-    assert not Path(project.log).exists()

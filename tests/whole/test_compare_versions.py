@@ -62,7 +62,3 @@ def test_what_answers_took_reaches_the_report_the_summary_and_the_gate(project: 
     assert "Time and cost" in project.read("reports/index.html")
     [pair, _] = compare(project, "main", status=2)["pairs"]
     assert {"measure": "latency_p50", "role": "guard", "reason": "only there after", "blocks": True} in pair["refused"]
-
-
-def test_nothing_left_this_machine(project: Any) -> None:
-    assert not project.log.exists()

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from tasks.console.format import shown, visible
-from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests import judge_server
 from tests.browser import DESKTOP, PHONE, chromium, too_wide, visit
 from tests.hostile_texts import TEXTS, WORD
@@ -62,27 +61,24 @@ def rows(texts: list[str]) -> list[dict[str, Any]]:
 
 def configure(project: Project, candidates: tuple[str, ...], slices: tuple[str, ...], judge: str) -> None:
     """Map the records; the names of slice columns are those of the file."""
-    path = project.folder / "params.yaml"
-    params = load_yaml(path)
-    params["dataset"] |= {
-        "path": "data/mine.jsonl",
-        "id": "id",
-        "input": "input",
-        "references": "references",
-        "candidates": {
+
+    def change(params: dict[str, Any]) -> None:
+        answers = {
             name: {"response": f"answer {i}", "label": "label", "about": {name: name}}
             for i, name in enumerate(candidates)
-        },
-        "group": None,
-        "slices": list(slices),
-    }
-    params["semantic"] = {}
-    params["load"] |= {"max_chars": 2 * len(WORD), "max_rejected": 0.1}
-    params["judge"] |= {"provider": "openai", "base_url": judge, "api_key_env": None, "max_unmeasured": 1.0}
-    params["judge"]["canaries"] = False
-    params["aggregate"]["max_unmeasured"] = 1.0
-    params["report"] |= {"rows_to_look_at": 500, "slice_values": 100, "max_chars": CHARS}
-    path.write_text(dump_yaml(params), encoding="utf-8")
+        }
+        params["dataset"] |= {
+            "path": "data/mine.jsonl", "id": "id", "input": "input", "references": "references", "candidates": answers,
+            "group": None, "slices": list(slices),
+        }  # fmt: skip
+        params["semantic"] = {}
+        params["load"] |= {"max_chars": 2 * len(WORD), "max_rejected": 0.1}
+        params["judge"] |= {"provider": "openai", "base_url": judge, "api_key_env": None, "max_unmeasured": 1.0}
+        params["judge"]["canaries"] = False
+        params["aggregate"]["max_unmeasured"] = 1.0
+        params["report"] |= {"rows_to_look_at": 500, "slice_values": 100, "max_chars": CHARS}
+
+    project.change_params(change)
 
 
 @contextmanager

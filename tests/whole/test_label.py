@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from tasks.pipeline.yaml import load_yaml
 from tests.browser import chromium, visit
 from tests.whole.conftest import DATA, Project
 
@@ -22,12 +22,13 @@ CANDIDATES = ("aurora", "borealis")
 @pytest.fixture(scope="module")
 def unlabelled(project: Project) -> Project:
     """The bundled example as it would be if nobody had labelled it, evaluated."""
-    path = project.folder / "params.yaml"
-    params = load_yaml(path)
-    params["semantic"] = {}
-    for candidate in params["dataset"]["candidates"].values():
-        del candidate["label"]
-    path.write_text(dump_yaml(params), encoding="utf-8")
+
+    def change(params: dict[str, Any]) -> None:
+        params["semantic"] = {}
+        for candidate in params["dataset"]["candidates"].values():
+            del candidate["label"]
+
+    project.change_params(change)
     project.commit("no labels")
     project.evaluate()
     return project

@@ -61,16 +61,6 @@ def test_a_merge_of_two_versions_asks_nothing(project: Any, server: Any) -> None
     assert len(evidence) == 20
 
 
-def test_a_colleague_with_the_evidence_needs_no_server(project: Any, server: Any) -> None:
-    before = project.read("data/ledger/judge/verdicts.jsonl")
-    project.edit("params.yaml", "max_unmeasured: 0.05", "max_unmeasured: 0.04")
-
-    project.run("dvc", "repro", "judge", GOLDMETER_LEDGER=str(project.folder.parent / "another empty store"))
-
-    assert len(server.calls) == 20
-    assert project.read("data/ledger/judge/verdicts.jsonl") == before
-
-
 @pytest.mark.exhaustive
 def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any) -> None:
     before = len(server.calls)

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.whole.conftest import DATA, Project
 
 pytestmark = pytest.mark.exhaustive
@@ -21,11 +20,7 @@ DASK = [sys.executable, "-m", "dask"]
 
 
 def configure(project: Project, **options: Any) -> None:
-    path = project.folder / "params.yaml"
-    params = load_yaml(path)
-    params["load"]["part_rows"] = options.pop("part_rows", 60)
-    params["run"] |= options
-    path.write_text(dump_yaml(params), encoding="utf-8")
+    project.change_params(lambda params: (params["load"].update(part_rows=60), params["run"].update(options)))
 
 
 def weigh(project: Project) -> None:

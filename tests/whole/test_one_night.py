@@ -40,11 +40,6 @@ def night(project: Any, status: int = 0) -> tuple[Any, list[str]]:
     return json.loads(outcome.read_text(encoding="utf-8")), ran(output)
 
 
-def experiments(project: Any) -> list[str]:
-    listed = project.run("git", "for-each-ref", "--format=%(refname:lstrip=4)", "refs/exps/").splitlines()
-    return sorted(name for name in listed if name.startswith("nightly-"))
-
-
 def data_of(project: Any, experiment: str) -> str:
     """The data set that an experiment saw, as DVC names it."""
     commit = project.run("git", "for-each-ref", "--format=%(objectname)", f"refs/exps/*/*/{experiment}").strip()
@@ -83,7 +78,7 @@ def test_a_night_computes_what_is_committed_leaves_the_checkout_alone_and_tells_
 
     assert {"load", "report"} <= set(ran)  # DVC has what the others made of v2, whose rows are the same
     assert project.state() == before
-    assert experiments(project) == [outcome["experiment"]]
+    assert project.experiments() == [outcome["experiment"]]
     assert outcome["facts"]["code"] == project.run("git", "rev-parse", "HEAD").strip()
     assert not outcome["ok"]
     assert "aurora" in outcome["sentence"]
@@ -95,7 +90,7 @@ def test_a_night_computes_what_is_committed_leaves_the_checkout_alone_and_tells_
 def test_it_is_shared_with_its_tables(project: Any) -> None:
     shared = project.run("git", "ls-remote", "shared")
 
-    assert [line.rpartition("/")[2] for line in shared.splitlines()] == experiments(project)
+    assert [line.rpartition("/")[2] for line in shared.splitlines()] == project.experiments()
     assert len([*(project.folder.parent / "shared.dvc").rglob("*")]) > 20
 
 
@@ -105,26 +100,26 @@ def test_a_night_without_anything_new_runs_no_stage(project: Any) -> None:
 
     assert outcome["sentence"]
     assert ran == []
-    assert len(experiments(project)) == 2
+    assert len(project.experiments()) == 2
 
 
 @pytest.mark.exhaustive
 def test_after_a_kill_in_the_middle_the_next_night_starts_clean_on_the_data_of_its_time(project: Any) -> None:
     project.write_answers("../source.jsonl", wrong=0)
-    before, known = project.state(), experiments(project)
+    before, known = project.state(), project.experiments()
     command = [sys.executable, "-c", RUN, str(project.folder.parent / "outcome.json")]
     with subprocess.Popen(command, cwd=project.folder, env=project.environment, stdout=subprocess.DEVNULL) as run:
         wait_until(lambda: _working(project, "normalize", "lexical"), "a stage works")
         [computing] = _working(project, "flows.serving.scheduled_run")
         os.kill(computing, signal.SIGKILL)
         os.kill(run.pid, signal.SIGKILL)
-    assert experiments(project) == known
+    assert project.experiments() == known
 
     outcome, ran = night(project)
 
     assert outcome["ok"], outcome
     assert "report" in ran
-    assert [*known, outcome["experiment"]] == experiments(project)
+    assert [*known, outcome["experiment"]] == project.experiments()
     assert project.state() == before
     assert data_of(project, known[0]) != data_of(project, outcome["experiment"])
     project.run("python", "-m", "flows.compare", known[0], outcome["experiment"])

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
-
 pytestmark = pytest.mark.long
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
@@ -22,21 +20,17 @@ def sample(evouna: Path) -> list[dict[str, Any]]:
 
 def test_every_real_row_is_scored_or_accounted_for(project: Any, sample: list[dict[str, Any]]) -> None:
     (project.folder / "data/sample.json").write_text(json.dumps(sample), encoding="utf-8")
-    path = project.folder / "params.yaml"
-    params = load_yaml(path)
-    params["dataset"] |= {
-        "path": "data/sample.json",
-        "id": None,
-        "references": "golden_answer",
-        "reference_separator": "/",
-        "candidates": {name: {"response": f"answer_{name}", "label": f"judge_{name}"} for name in SYSTEMS},
-        "group": None,
-        "slices": ["improper"],
-    }
-    params["load"]["max_rejected"] = 0.05
-    params["aggregate"]["max_unmeasured"] = 0.5
-    path.write_text(dump_yaml(params), encoding="utf-8")
 
+    def change(params: dict[str, Any]) -> None:
+        params["dataset"] |= {
+            "path": "data/sample.json", "id": None, "references": "golden_answer", "reference_separator": "/",
+            "candidates": {name: {"response": f"answer_{name}", "label": f"judge_{name}"} for name in SYSTEMS},
+            "group": None, "slices": ["improper"],
+        }  # fmt: skip
+        params["load"]["max_rejected"] = 0.05
+        params["aggregate"]["max_unmeasured"] = 0.5
+
+    project.change_params(change)
     project.evaluate()
 
     document = json.loads(project.read("reports/metrics.json"))

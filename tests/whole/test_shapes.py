@@ -2,27 +2,22 @@
 
 import json
 import shutil
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.whole.conftest import ROOT, Project
 
 pytestmark = pytest.mark.long
-NQ301 = Path(__file__).parents[3] / "shared" / "data" / "nq301"
 LOGS = ROOT / "tests/dataset/readers/logs"
 
 
 def configure(project: Any, **changed: dict[str, Any]) -> None:
     """Change options of sections; without any, a section is empty."""
-    path = project.folder / "params.yaml"
-    params = load_yaml(path)
-    for section, options in changed.items():
-        params[section] = params[section] | options if options else {}
-    path.write_text(dump_yaml(params), encoding="utf-8")
+    project.change_params(
+        lambda params: params.update({name: params[name] | more if more else {} for name, more in changed.items()})
+    )
 
 
 def write(project: Any, name: str, rows: list[dict[str, Any]]) -> None:
@@ -135,32 +130,3 @@ def test_from_init_to_a_report_without_editing_more_than_it_asks(shapes: Any, sh
     assert first["exact_match"]["n_failed"] == shape.failed
     assert {name: (first[name]["value"], first[name]["n"]) for name in shape.measures} == shape.measures
     assert all(name in shapes.read("reports/index.html") for name in shape.rows)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.skipif(not NQ301.exists(), reason="the NQ301 data are not here")
-def test_twelve_systems_of_twelve_files_with_verdicts_of_a_thirteenth(project: Any) -> None:
-    shutil.copytree(NQ301, project.folder / "data/nq301")
-    first = "NQ301_text-davinci-003_zeroshot"
-    files = sorted((project.folder / "data/nq301").glob("NQ*.jsonl"))
-    candidates: dict[str, Any] = {path.stem: {"response": "prediction", "path": path.name} for path in files}
-    del candidates[first]["path"]
-    configure(
-        project,
-        dataset={
-            "path": "data/nq301", "pattern": f"{first}.jsonl", "id": None, "input": "question", "references": "answer",
-            "candidates": candidates, "other_questions": "leave_out", "lists": "join", "group": None, "slices": [],
-            "label_file": {
-                "path": "NQ301_human.tsv", "input": "Question", "response": "Model answer", "label": "Acceptable?"
-            },
-        },
-        load={"part_rows": 1000},
-        semantic={},
-    )  # fmt: skip
-
-    project.evaluate()
-
-    document = json.loads(project.read("reports/metrics.json"))
-    assert document["dataset"]["rows"] == 12 * 301
-    assert sorted(document["candidates"]) == sorted(candidates)
-    assert all(metrics["label"]["n"] >= 260 for metrics in document["candidates"].values())

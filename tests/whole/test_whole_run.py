@@ -3,6 +3,7 @@
 import json
 import random
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,8 +16,10 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def project(example: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return example.copy(tmp_path_factory.mktemp("whole"))
+def project(example: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    project = example.copy(tmp_path_factory.mktemp("whole"))
+    yield project
+    project.require_stayed_here()
 
 
 def metrics(project: Any) -> Any:
@@ -72,7 +75,3 @@ def test_parts_workers_and_row_order_change_no_number(project: Any) -> None:
 
     assert len(list((project.folder / "data/lexical").iterdir())) == 3
     assert project.read("reports/metrics.json") == before
-
-
-def test_no_process_reached_beyond_this_machine(project: Any) -> None:
-    assert not project.log.exists(), project.log.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from textwrap import dedent
@@ -87,20 +87,19 @@ def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 class Served:
     """A repository, a Prefect server of its own database, and the process that serves its schedules.
 
-    script: code in place of flows/serving/scheduled_run.py; None: the real one. notes: the folder that it writes to.
+    notes: the folder that SCRIPT, in place of flows/serving/scheduled_run.py, writes to.
     """
 
-    def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]], script: str | None = SCRIPT) -> None:
+    def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]]) -> None:
         self.folder, self.home, self.notes = base / "project", base / "prefect", base / "notes"
-        self.port = _free_port()
+        self.port = free_port()
         self.notes.mkdir(parents=True)
         prefect_database.put(self.home)
         self.folder.mkdir()
         for name in ("flows", "tasks"):
             shutil.copytree(ROOT / name, self.folder / name)
         shutil.copy(ROOT / "prefect.toml", self.folder)
-        if script is not None:
-            (self.folder / "flows/serving/scheduled_run.py").write_text(dedent(script))
+        (self.folder / "flows/serving/scheduled_run.py").write_text(dedent(SCRIPT))
         self.write(schedules)
         (self.folder / "dvc.yaml").write_text("stages: {}\n")
         (self.folder / ".gitignore").write_text("__pycache__/\n")
@@ -207,11 +206,9 @@ class Served:
         wait_until(are_there, f"{number} runs {state}", 90)
         return found
 
-    def answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.url}/health", timeout=2).is_success
-        except httpx.HTTPError:
-            return False
+    def server(self) -> AbstractContextManager[str]:
+        """Prefect's server by itself."""
+        return prefect_server(self.folder, self.environment, self.port)
 
     def processes(self) -> list[psutil.Process]:
         """All that run on behalf of the project."""
@@ -235,14 +232,15 @@ class Served:
 
 
 @contextmanager
-def prefect_server(served: Served) -> Iterator["subprocess.Popen[bytes]"]:
-    """`prefect server start` by itself, as a team runs it, from the project's folder."""
-    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(served.port)]
-    with (served.notes.parent / "server.log").open("ab") as log:
-        process = subprocess.Popen(command, cwd=served.folder, env=served.environment, stdout=log, stderr=log)
+def prefect_server(folder: Path, environment: Mapping[str, str], port: int) -> Iterator[str]:
+    """`prefect server start` by itself, as a team runs it, from the project's folder; its address."""
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    url = f"http://127.0.0.1:{port}/api"
+    with (folder.parent / "server.log").open("ab") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
     try:
-        wait_until(served.answers, "the Prefect server answers")
-        yield process
+        wait_until(lambda: _answers(url), "the Prefect server answers")
+        yield url
     finally:
         process.terminate()
         process.wait()
@@ -276,7 +274,14 @@ async def _deployments(client: PrefectClient) -> Sequence[Deployment]:
     return await client.read_deployments(limit=200, sort=DeploymentSort.NAME_ASC)
 
 
-def _free_port() -> int:
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=2).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

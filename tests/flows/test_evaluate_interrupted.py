@@ -5,7 +5,6 @@ import json
 import os
 import pty
 import signal
-import socket
 import subprocess
 import sys
 import termios
@@ -23,6 +22,7 @@ import pytest
 from tasks.pipeline.yaml import dump_yaml
 from tests.asking.test_signals import CONCURRENCY, stored
 from tests.counting_judge import CountingJudge, counting_judge
+from tests.flows.served import free_port, prefect_server
 
 pytestmark = pytest.mark.exhaustive
 
@@ -277,27 +277,11 @@ def _waits_long(process: psutil.Process) -> bool:
 
 
 @pytest.fixture
-def server(project: Any, until: Until) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+def server(project: Any) -> Iterator[str]:
     environment = project.environment | {"DO_NOT_TRACK": "1", "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
     environment["PREFECT_SERVER_CSRF_PROTECTION_ENABLED"] = "false"  # no token for what the test asks
-    url = f"http://127.0.0.1:{port}/api"
-    with subprocess.Popen(
-        command, cwd=project.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        until(lambda: _answers(f"{url}/health"), "the server answers")
+    with prefect_server(project.folder, environment, free_port()) as url:
         yield url
-        process.terminate()
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_a_running_server_gets_the_log_and_the_metrics(project: Any, server: str, until: Until) -> None:

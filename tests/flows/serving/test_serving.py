@@ -20,7 +20,7 @@ from flows.serving.flow import CHECKOUT, HOST
 from tasks.console.terminal import TRY_LATER
 from tasks.pipeline.schedule import Schedule
 from tests.flows.conftest import wait_until
-from tests.flows.served import Served, prefect_server, schedule, stop
+from tests.flows.served import Served, schedule, stop
 from tests.flows.webhook import webhook
 
 pytestmark = pytest.mark.long
@@ -46,7 +46,7 @@ def test_each_due_run_runs_once_the_worse_one_fails_and_is_told_once_over_a_rest
     with webhook() as hook:
         served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))
         (served.notes / "worse").write_text("3")
-        with prefect_server(served):
+        with served.server():
             process = served.start(PREFECT_API_URL=served.url)
             served.scheduled_run(1, "ended")
             first = served.wait_for(1, "Completed")[0]
@@ -54,7 +54,7 @@ def test_each_due_run_runs_once_the_worse_one_fails_and_is_told_once_over_a_rest
             assert first.name.startswith("often 20")
             served.hold()
             served.scheduled_run(2)
-        with prefect_server(served):  # the run goes on, and keeps its slot
+        with served.server():  # the run goes on, and keeps its slot
             (running,) = served.runs("Running")
             renew_lease(served, running)
             served.release()
@@ -134,7 +134,7 @@ def test_while_serving_missed_runs_are_skipped_a_wrong_entry_is_told_and_one_tha
     with webhook() as hook:
         told = schedule()["notify"] | {"url": hook.url}
         served = serve(often=schedule(interval=10**7, missed="skip", notify=told), gone=schedule(interval=10**7))
-        with prefect_server(served):
+        with served.server():
             process = served.start(PREFECT_API_URL=served.url)
             wait_until(lambda: {*served.deployments()} >= {"often", "gone"}, "both are served")
             often = served.deployments()["often"].id
@@ -172,7 +172,7 @@ def runs_on_demand(served: Served) -> None:
 def test_missed_runs_and_runs_without_a_process_are_settled_as_params_say(serve, tmp_path):
     served = serve(often=schedule(interval=3600))
     ours = {HOST: "here", CHECKOUT: str(tmp_path)}
-    with prefect_server(served), temporary_settings(updates={PREFECT_API_URL: served.url}):
+    with served.server(), temporary_settings(updates={PREFECT_API_URL: served.url}):
         deployment = deployment_of("often", Schedule(**schedule(interval=10**6)), ours).apply()
 
         async def settle(client: PrefectClient) -> None:

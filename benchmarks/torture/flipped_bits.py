@@ -101,7 +101,7 @@ def _input(files: Files, rng: Random) -> Flip:
     path, outs = rng.choice(_read_by(name, files)), stages()[name].outs
 
     def read() -> Files:
-        with patch.dict(os.environ, DVC_STAGE=name), patch.object(stated, "_PAUSE", 0):
+        with patch.dict(os.environ, DVC_STAGE=name), patch.object(stated, "PAUSE", 0):
             run(name)
         return _below(contents(Path()), outs)
 
@@ -132,7 +132,7 @@ def _object(files: Files, rng: Random) -> Flip:
     def read() -> Files:
         shutil.rmtree(path)
         _checkout(path)
-        with patch.object(stated, "_PAUSE", 0):
+        with patch.object(stated, "PAUSE", 0):
             stated.require_whole([str(path)])
         return _below(contents(Path()), [str(path)])
 

@@ -54,11 +54,6 @@ class RunRows:
         return [*map(Key, self.ids, self.candidates)]
 
     @cached_property
-    def by_key(self) -> dict[Key, int]:
-        """The number of the row of each key."""
-        return {key: number for number, key in enumerate(self.keys)}
-
-    @cached_property
     def by_name(self) -> dict[str, int]:
         """The number of the row by the part of its name that is of its key."""
         return {hashed([*key]): number for number, key in enumerate(self.keys)}

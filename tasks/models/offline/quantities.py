@@ -56,14 +56,6 @@ class Units(NamedTuple):
     sizes: Floats
 
 
-class Quantity(NamedTuple):
-    """Dimension, value in units of the SI, and the number as written; dimension 0: a number without a unit."""
-
-    dimension: int
-    value: float
-    number: float
-
-
 def units(forms: Texts) -> Units:
     """Return dimension and size of each form as a unit."""
     table, dimensions, sizes = _table()

@@ -32,7 +32,7 @@ from tasks.models.offline.lexicon import (
 )
 from tasks.models.offline.texts import Texts, table_of
 from tasks.models.offline.vocabulary import Words
-from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
+from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 if TYPE_CHECKING:
     from tasks.text.kernels.numbering import Table
@@ -247,9 +247,3 @@ def mark(numbers: Ids, offsets: Integers, phrases: Phrases, of_last: int, marks:
                 if k == size:
                     marks[i] |= classes[phrase] & ~of_last
                     marks[i + size - 1] |= classes[phrase] & of_last
-
-
-def is_marked(marks: NDArray[np.int32], which: int) -> Flags:
-    """Return which words have one of the marks; shape (n,)."""
-    marked: Flags = marks & which != 0
-    return marked

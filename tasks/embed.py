@@ -38,6 +38,9 @@ from tasks.pipeline.tables import Parts, describe
 from tasks.pipeline.workers import Crew
 from tasks.scores.tables import Semantic, pairs_of
 
+# Torch's threads wait asleep, so that other stages can use the cores; it reads this when it is imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 PART_ROWS = 50_000
 # Texts between two writes to the ledger: a killed run loses at most as many of each process.
 ENCODED_AT_ONCE = 1024
@@ -69,7 +72,6 @@ def embed(
         progress: Shows the rows searched, then the texts encoded.
         crew: The processes that search the rows, and that encode if they are many; None: this one.
     """
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads wait asleep: other stages use the cores
     crew, encoder = crew or Crew(), open_encoder(params.embed)
     files = crew.map(_part_texts, repeat(rows), range(len(rows)), repeat(params), repeat(scratch))
     texts = _collect(_counted(files, rows.rows, progress), ledger, scratch)
@@ -251,5 +253,5 @@ STAGE = Stage(
     ),
     expect=expect,
     counts=counts,
-    preload=("torch",),  # takes two seconds: the server of a run imports it while the stages before are at work
+    server_imports=("torch",),  # takes two seconds
 )

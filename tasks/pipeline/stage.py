@@ -77,6 +77,7 @@ class Stage(Generic[Sections]):
         advice: Returns lines that begin the message about a broken contract, given the tables that were not published.
         check: Checks that all sections of params.yaml fit together, given by name; before any stage runs.
         preload: Modules that worker processes have imported from the start, besides the stage's own.
+        server_imports: Modules that the server of a run imports, too, while the stages before this one are at work.
     """
 
     params: type[Sections]
@@ -89,6 +90,7 @@ class Stage(Generic[Sections]):
     counts: Callable[[Mapping[str, pa.Table]], Mapping[str, float]] = lambda _: {}
     advice: Callable[[Mapping[str, Parts], Sections], list[str]] = lambda *_: []
     preload: tuple[str, ...] = ()
+    server_imports: tuple[str, ...] = ()
     check: Callable[[Mapping[str, Any]], None] = lambda _: None
 
     def __post_init__(self) -> None:

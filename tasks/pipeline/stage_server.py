@@ -129,10 +129,11 @@ def serve(run: int, place: Path) -> list[str]:
     code = _code()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that attend to stages
     with socket.socket(socket.AF_UNIX) as listener:
-        before = os.umask(0o177)
-        listener.bind(str(place))
+        before, begun = os.umask(0o177), place.with_suffix(".new")
+        listener.bind(str(begun))
         os.umask(before)
         listener.listen()
+        begun.rename(place)  # who sees it can connect
         Thread(target=_end_with, args=(run, place), daemon=True).start()
         modules = _modules()
         while True:
@@ -207,13 +208,14 @@ def _pass_on(connection: socket.socket, stage: int) -> None:
 
 
 def _modules() -> list[str]:
-    """What the server imports while no stage waits: what all stages need, then what they say that workers preload."""
+    """What the server imports while no stage waits: what all stages need, then what each stage and its workers do."""
     from tasks.pipeline.dvc_yaml import stages
     from tasks.pipeline.stage import load_stage
 
     for module in ("tasks.pipeline.expectations", "tasks.runner"):
         import_module(module)
-    return [module for name in stages() for module in load_stage(name).preload]
+    loaded = map(load_stage, stages())
+    return [module for stage in loaded for module in (*stage.preload, *stage.server_imports)]
 
 
 def _code() -> dict[str, tuple[int, int]]:

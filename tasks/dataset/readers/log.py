@@ -143,7 +143,7 @@ def parsed(text: str, name: str, line: int | None = None, decoder: json.JSONDeco
     except json.JSONDecodeError as error:
         raise json_error(error, name, line or error.lineno) from None
     if not isinstance(value, dict):
-        found = kind_of(value if isinstance(value, list) else json.loads(text))
+        found = kind_of(value if isinstance(value, list) else json.loads(text, parse_int=float))
         raise DataError(f"{name}{f', line {line}' if line else ''}: expected an object, found {found}")
     return value
 

@@ -37,9 +37,9 @@ def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
         )
     name = log.text_of(experiment.get("name")) or file.name.split(".json")[0]
     entries = [log.members(item).get("dataset_item_id") for item in items]
-    for line, (item, entry, draw) in enumerate(zip(items, entries, log.draws(entries), strict=True), 1):
-        if not isinstance(entry, str):
-            raise DataError(f"{where}, item {line}: expected an object with dataset_item_id")
+    if wrong := [line for line, entry in enumerate(entries, 1) if not isinstance(entry, str)]:
+        raise DataError(f"{where}, item {wrong[0]}: expected an object with dataset_item_id")
+    for line, (item, draw) in enumerate(zip(items, log.draws(entries), strict=True), 1):
         yield line, _values(item, name, draw)
 
 

@@ -68,6 +68,7 @@ def test_an_item_without_a_known_output_has_a_null_response(read, output):
             "1 items, but the experiment has 2 traces; export it again with a larg",
         ),
         (experiment({}), "item 1: expected an object with dataset_item_id"),
+        (experiment(item([], "x")), "item 1: expected an object with dataset_item_id"),
         ({"experiment": {}}, "'items' is missing"),
     ],
 )

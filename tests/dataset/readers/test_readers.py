@@ -168,7 +168,14 @@ def test_a_damaged_log_is_never_read_as_less(tmp_path, whole, place, byte, is_cu
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("true", "a boolean"), ("1.5", "a number"), ('"x"', "a text"), ("null", "null"), ("[1]", "a list")],
+    [
+        ("true", "a boolean"),
+        ("1.5", "a number"),
+        pytest.param("1" * 5000, "a number", id="more digits than Python reads"),
+        ('"x"', "a text"),
+        ("null", "null"),
+        ("[1]", "a list"),
+    ],
 )
 def test_a_log_that_is_no_object_is_refused_with_what_it_is(tmp_path, text, found):
     (tmp_path / "a.json").write_text(text)

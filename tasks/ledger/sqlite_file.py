@@ -108,8 +108,11 @@ def connect(path: Path) -> sqlite3.Connection:
     database = sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     database.text_factory = bytes
     settings = {"page_size": PAGE, "auto_vacuum": "NONE", "synchronous": "FULL", "cache_size": -CACHE_KILOBYTES}
-    for name, value in settings.items():
-        database.execute(f"PRAGMA {name}={value}")
+    try:
+        for name, value in settings.items():
+            database.execute(f"PRAGMA {name}={value}")
+    except UnicodeDecodeError as error:  # Python can't read SQLite's message, which quotes the damaged schema
+        raise sqlite3.DatabaseError("malformed database schema") from error
     database.execute("PRAGMA journal_mode=WAL")
     return database
 

@@ -76,6 +76,12 @@ def test_a_table_of_another_name_is_not_taken_for_an_empty_store(file: Path) -> 
     assert held(file.parent) == dict(ROWS)
 
 
+def test_a_schema_that_sqlite_quotes_in_bytes_that_are_no_text_costs_no_row(file: Path) -> None:
+    change(file, b"CREATE TABLE entries", b"CREATE T\xeeBLE entries")
+
+    assert held(file.parent) == dict(ROWS)
+
+
 def test_a_damaged_key_is_found_before_its_request_is_paid_for_again(file: Path) -> None:
     change(file, KEYS[5], KEYS[5][:-1] + b"\x54")
 

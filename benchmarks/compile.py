@@ -4,7 +4,8 @@ Processes with NUMBA_CACHE_DIR at a folder that was empty before the first. Each
 lexical metric, by its defaults (tasks.metrics.warm_up); two at once share one empty folder, and both must end
 well.
 
-What the second process takes is no compilation: Python, imports, WordNet's table. The difference to it is.
+The second process compiles nothing: its time is that of Python, imports and WordNet's table. The difference is
+compilation.
 """
 
 import os

@@ -47,7 +47,7 @@ def run() -> Result:
 
 
 def compare(sample: TextPairs) -> list[dict[str, Any]]:
-    """Our encoder at both precisions beside `SentenceTransformer(...).encode`, in turns; a row of the table each."""
+    """Time our encoder at both precisions and `SentenceTransformer(...).encode` in turns; one table row each."""
     texts = list(dict.fromkeys(chain(*sample)))
     encoders = _encoders()
     for encode in encoders.values():

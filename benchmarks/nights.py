@@ -1,4 +1,4 @@
-"""Ninety nights of many teams: how many are alarmed falsely, how soon a drop is told, by the code that decides it.
+"""Ninety scheduled runs of many teams: the share of false alarms, and how soon a drop raises one.
 
 {TEAMS} teams with {candidates} candidates and {metrics} metrics, correlated by {ALIKE}, and {ROWS}
 rows a night, {NIGHTS} nights. Same rows: every night's answers are as good as the baseline's, row by row.

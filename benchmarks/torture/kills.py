@@ -133,7 +133,7 @@ class Work(NamedTuple):
 
 @contextmanager
 def finished_work(environment: Mapping[str, str], **run: object) -> Iterator[Work]:
-    """A project that has run undisturbed; environment: beside the variables that say nothing to us or to Prefect."""
+    """A project whose run was not disturbed. environment: variables to set instead of those for us and Prefect."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "GOLDMETER", "CI"))}
     with patch.dict(os.environ, {**ours, **environment}, clear=True), small_project(**run) as (project, paid):
         os.environ["PREFECT_HOME"] = str(project.folder / "prefect")

@@ -16,7 +16,7 @@ from tasks.errors import DataError
 
 # Bytes of a batch when it is decoded.
 LARGEST_BATCH = 1 << 26
-# Bytes of a row group when it is decoded, and per byte of the file: kilobytes can stand for more than a memory holds.
+# Maximum size of a decoded row group in bytes, and per byte of the file: a small file can expand beyond any memory.
 LARGEST_GROUP, MOST_GROUP_EXPANDED = 1 << 30, 1_000
 
 
@@ -170,8 +170,8 @@ def _reader(file: Any, path: Path, options: pa.ipc.IpcReadOptions) -> Any:
 
 # Rows that are Python values at the same time.
 ROWS = 1_000
-# Kilobytes can stand for more than a memory holds: bytes of a decoded batch whose file has less than a tenth of them,
-# and rows per byte of a file.
+# Limits on a small file that expands beyond any memory: bytes of a decoded batch that is more than ten times as large
+# as its file, and rows per byte of the file.
 LARGEST_DECODED, MOST_EXPANDED, MOST_ROWS_PER_BYTE = 1 << 29, 10, 10_000
 
 
@@ -258,7 +258,7 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def _text(value: Any) -> Any:
-    """Return bytes as the text that many rows share; what is no text is left to its row, which an error names."""
+    """Decode the bytes of a dictionary entry; bytes that are not UTF-8 stay: the error of their row names them."""
     try:
         return value.decode() if isinstance(value, bytes) else value
     except UnicodeDecodeError:

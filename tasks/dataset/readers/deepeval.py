@@ -23,7 +23,7 @@ def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     """Yield the rows of a test run.
 
     Raises:
-        DataError: The file is no test run, or holds another number of test cases than it says.
+        DataError: The file is not a test run, or its number of test cases differs from the number that it states.
     """
     where, whole = file_name(file), log.document(file)
     run = log.part(whole, WRAPPER, dict, where) if WRAPPER in whole else whole

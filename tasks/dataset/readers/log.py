@@ -120,7 +120,7 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line and object of each line of a .jsonl file.
 
     Raises:
-        DataError: A line is no object.
+        DataError: A line is not a JSON object.
     """
     name = file_name(path)
     return ((line, parsed(text, name, line)) for line, text in enumerate(text_lines(path), 1) if text.strip())
@@ -260,7 +260,7 @@ def numbered(values: Iterable[Any], where: str) -> Iterator[tuple[int, dict[str,
     """Yield the number of each object, the object, and its place.
 
     Raises:
-        DataError: One is no object.
+        DataError: A value is not a JSON object.
     """
     for number, value in enumerate(values, 1):
         if not isinstance(value, dict):

@@ -24,7 +24,7 @@ def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     """Yield the rows of an experiment.
 
     Raises:
-        DataError: The file is no experiment, or holds fewer items than the experiment has traces.
+        DataError: The file is not an experiment, or holds fewer items than the experiment has traces.
     """
     where, whole = file_name(file), log.document(file)
     experiment = log.part(whole, "experiment", dict, where)

@@ -20,8 +20,8 @@ from benchmarks.data import EVOUNA, ROOT
 from benchmarks.judge_bias import PAGE, judged_held_out
 from benchmarks.nq301 import FOLDER, Listed, letters, listed, nq301
 from benchmarks.pages import grid, rewritten
-from tasks.console.arguments import Parser
-from tasks.console.terminal import exit_status, say
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import exit_status, say
 from tasks.models.offline import RIGHT, judge, model_hash
 from tasks.models.offline.labelled import Labelled
 from tasks.models.offline.training import calibration_error, contains, training_rows

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, Field, Json, ValidationError
 
 from benchmarks.data import ROOT
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.models.offline.labelled import Labelled
 from tasks.text.normalization import normalize
 

@@ -18,7 +18,7 @@ def _print_interrupted(kind: type[BaseException], error: BaseException, trace: T
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
         return
-    from tasks.console.terminal import INTERRUPTED, print_error
+    from goldmeter.console.terminal import INTERRUPTED, print_error
 
     print_error("interrupted")
     os._exit(INTERRUPTED)  # Python's own exit status for it is 1 where a module was run by its name

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
 
-from tasks.console.terminal import USER_ERROR, exit_status, print_error, say
-from tasks.errors import did_you_mean
+from goldmeter.console.terminal import USER_ERROR, exit_status, print_error, say
+from goldmeter.errors import did_you_mean
 
 # In the order in which a new user needs them.
 COMMANDS = ("init", "evaluate", "compare", "schedule", "label", "train_judge")

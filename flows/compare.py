@@ -16,14 +16,14 @@ from rich.console import Console
 
 from flows import flow_runs
 from flows.system import server
+from goldmeter.console.arguments import Parser
+from goldmeter.console.markdown import escaped
+from goldmeter.console.terminal import USER_ERROR, console, exit_status, say, write_markup
+from goldmeter.errors import ComparisonError, GoldmeterError
 from tasks.comparison import logs
 from tasks.comparison.compare import compare_several, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import several_to_markdown, several_to_terminal, to_markdown, to_terminal
-from tasks.console.arguments import Parser
-from tasks.console.markdown import escaped
-from tasks.console.terminal import USER_ERROR, console, exit_status, say, write_markup
-from tasks.errors import ComparisonError, GoldmeterError
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import trend_of_versions
 from tasks.pipeline import params

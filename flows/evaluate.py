@@ -25,12 +25,12 @@ from flows import flow_runs
 from flows.record import AtWork, Recorded, kept_in_history, recorded
 from flows.system import locks, processes, server
 from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
+from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
 from tasks.answering.calls import require_keys
 from tasks.asking.budget import SPENT_FILE
 from tasks.asking.model_calls import RETRY_FAILED, SPENT
-from tasks.console.arguments import Parser
-from tasks.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
-from tasks.errors import BATCHES_AT_WORK, GoldmeterError
 from tasks.judging.preflight import require_key
 from tasks.monitoring import labelled_answers
 from tasks.pipeline import params, stage_server

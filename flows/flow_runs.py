@@ -12,8 +12,8 @@ from prefect.client.schemas.actions import ArtifactCreate
 from prefect.exceptions import FailedRun
 from prefect.utilities.urls import url_for
 
-from tasks.console.markdown import code, escaped
-from tasks.errors import GoldmeterError
+from goldmeter.console.markdown import code, escaped
+from goldmeter.errors import GoldmeterError
 from tasks.pipeline import git, params
 from tasks.reporting import summary
 from tasks.versions.experiments import Experiment

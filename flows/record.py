@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from tasks.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError
 from tasks.versions import costs, experiments
 from tasks.versions.experiments import Experiment, Facts, Snapshot
 

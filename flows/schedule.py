@@ -33,9 +33,9 @@ from flows.serving import notify, on_demand, served_schedule, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from flows.system import processes
 from flows.system.server import SERVE_AGAIN, Server, end_at_once, prefect_server
-from tasks.console.arguments import Parser
-from tasks.console.terminal import exit_status, say
-from tasks.errors import GoldmeterError, ParamsError
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import exit_status, say
+from goldmeter.errors import GoldmeterError, ParamsError
 from tasks.monitoring.decision import check_baseline
 from tasks.pipeline import git, params
 from tasks.pipeline.files import exclusive

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from tasks.console.arguments import Parser
-from tasks.console.terminal import exit_status, say
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import exit_status, say
 from tasks.models.offline.training import trained, training_rows
 from tasks.models.offline.trees import FILE
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tasks.console.arguments import Parser
-from tasks.console.terminal import console, exit_status, is_terminal, say
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import console, exit_status, is_terminal, say
 from tasks.exports import command_line
 from tasks.pipeline import stage_server
 

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.console.terminal import say
 from tasks.answering.calls import missing_calls, plan_of
 from tasks.answering.rows import SCHEMA, question_parts, table_of
 from tasks.answering.systems import STAGE as NAME
@@ -17,7 +18,6 @@ from tasks.answering.systems import Params, System, check_prompt
 from tasks.asking.budget import used_up
 from tasks.asking.model_calls import ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed
-from tasks.console.terminal import say
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress, quiet

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.console.terminal import say
+from goldmeter.console.terminal import say
 from tasks.ledger.vectors import Vectors
 from tasks.models.embedding.batches import require_dimension
 from tasks.models.embedding.distinct_texts import (

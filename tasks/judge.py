@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.console.terminal import say
+from goldmeter.errors import ServerError
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.budget import used_up
 from tasks.asking.model_calls import ModelCalls, ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed
 from tasks.asking.requests import EarlierReplies, Request
-from tasks.console.terminal import say
-from tasks.errors import ServerError
 from tasks.judging import canaries
 from tasks.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
 from tasks.judging.other_names import hash_of

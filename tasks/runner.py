@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from tasks.console.terminal import say
-from tasks.errors import ContractError, DataError
+from goldmeter.console.terminal import say
+from goldmeter.errors import ContractError, DataError
 from tasks.ledger import open_evidence, open_store
 from tasks.pipeline import contents, params, validation
 from tasks.pipeline.cluster import cluster

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import DataError, ParamsError
 from tasks.aggregate import SCHEMA, Aggregate, Params, advice, aggregate, counts, expect
 from tasks.comparison.gate import Gate
-from tasks.errors import DataError, ParamsError
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 from tasks.models.offline.measured import question_hash

@@ -13,10 +13,10 @@ import psutil
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import ModelError
 from tasks import embed as stage
 from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
-from tasks.errors import ModelError
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding import distinct_texts
 from tasks.models.embedding.remote import OpenAIEncoder

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.errors import ModelError, ParamsError, ServerError
+from goldmeter.errors import ModelError, ParamsError, ServerError
 from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
 from tasks.judging.rows import schema_of
 from tasks.judging.settings import Judge

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from goldmeter.errors import ContractError, ModelError, ParamsError, ServerError
 from tasks.asking import requests
 from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch
-from tasks.errors import ContractError, ModelError, ParamsError, ServerError
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.limits import ConcurrencyLimit, Support

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter.errors import DataError, ParamsError
 from tasks.comparison.compare import compare_versions
 from tasks.dataset.settings import Dataset, Load, Params
 from tasks.dataset.sources import Record
 from tasks.dataset.table import REJECTED, schema
-from tasks.errors import DataError, ParamsError
 from tasks.load import counts, expect, load, source
 from tasks.pipeline import validation
 from tasks.pipeline.tables import about, write_part

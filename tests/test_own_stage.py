@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
-from tasks.errors import DataError
 from tasks.pipeline import dvc_yaml
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from goldmeter.errors import GoldmeterError
 from tasks.comparison.compare import compare_versions
-from tasks.errors import GoldmeterError
 from tasks.pipeline.yaml import load_yaml
 from tasks.runner import run
 from tasks.versions.version import Version

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from goldmeter.errors import ContractError, DataError, GoldmeterError, ServerError
 from tasks import runner
 from tasks.__main__ import main
-from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
 from tasks.pipeline.files import lock_opened
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.stage import load_stage

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
+from goldmeter.errors import LedgerError
 from tasks.embed import embed
-from tasks.errors import LedgerError
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.metrics import score
 from tasks.pipeline import validation

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import psutil
 
 from benchmarks.data import ROOT
-from tasks.console.markdown import table
+from goldmeter.console.markdown import table
 from tasks.pipeline.files import read_json
 
 

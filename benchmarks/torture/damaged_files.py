@@ -19,8 +19,8 @@ from pyarrow import feather
 
 from benchmarks.data import PARAMS, ROOT
 from benchmarks.torture.campaign import Campaign, Trial, limited
+from goldmeter.errors import GoldmeterError
 from tasks.dataset.settings import Params
-from tasks.errors import GoldmeterError
 from tasks.load import load, source
 from tasks.pipeline import params
 from tasks.pipeline.settings import MOST_LINES

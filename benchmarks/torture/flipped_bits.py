@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.small_run import LEDGER, Files, contents, restore, small_run
-from tasks.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError
 from tasks.ledger import verdicts
 from tasks.ledger.entries import parse
 from tasks.ledger.vectors import VectorEvidence, Vectors

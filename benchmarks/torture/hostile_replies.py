@@ -17,7 +17,7 @@ import psutil
 
 from benchmarks.torture.campaign import Campaign, Trial
 from benchmarks.torture.hostile_server import KEY, hostile_server
-from tasks.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError
 
 # Calls at the same time, each in a process of its own.
 LANES = 8

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.damaged_files import flip, mutated
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 from tasks.ledger.checked_rows import ASIDE
 from tasks.ledger.entries import Entry
 from tasks.ledger.vectors import Vectors

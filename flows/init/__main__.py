@@ -14,9 +14,9 @@ from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.section import NAME
 from flows.system import locks, processes
 from flows.system.command_supervisor import TIMED_OUT
-from tasks.console.arguments import Parser
-from tasks.console.terminal import exit_status, say
-from tasks.errors import GoldmeterError, ParamsError
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import exit_status, say
+from goldmeter.errors import GoldmeterError, ParamsError
 from tasks.pipeline import params
 
 STAGE = "load"

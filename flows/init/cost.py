@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from goldmeter.errors import GoldmeterError
 from tasks import embed
 from tasks.dataset.normalized import normalized
-from tasks.errors import GoldmeterError
 from tasks.ledger import root
 from tasks.ledger.vectors import Vectors
 from tasks.models.embedding.distinct_texts import FEWEST_TO_TELL

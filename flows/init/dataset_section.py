@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from flows.init.proposal.section import NAME, replaced
+from goldmeter.errors import ParamsError
 from tasks.dataset.settings import Dataset
-from tasks.errors import ParamsError
 from tasks.pipeline import git, params
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.files import replacing

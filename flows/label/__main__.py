@@ -14,10 +14,10 @@ from flows.label.label_file import design_of, known_entries, raters, take, write
 from flows.label.run_rows import read_run
 from flows.label.sheet import write_sheet
 from flows.system import locks, processes
-from tasks.console.arguments import Parser
-from tasks.console.terminal import exit_status, say
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import exit_status, say
+from goldmeter.errors import DataError
 from tasks.dataset.settings import Dataset
-from tasks.errors import DataError
 from tasks.pipeline import params
 
 OUTPUT = Path("reports/label")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flows.label.run_rows import JUDGE, Mask, RunRows
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.reporting.row_texts import hashed

@@ -12,8 +12,8 @@ import numpy as np
 from flows.label.choice import Design, Drawn, base_design, combined, read_name
 from flows.label.run_rows import Mask, RunRows
 from flows.label.sheet import SheetRow, read_sheet
-from tasks.console.format import cut
-from tasks.errors import DataError
+from goldmeter.console.format import cut
+from goldmeter.errors import DataError
 from tasks.pipeline.files import replacing
 from tasks.reporting.row_texts import row_name
 

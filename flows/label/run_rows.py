@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.metrics.base import Floats
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.tables import Parts

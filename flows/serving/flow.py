@@ -23,8 +23,8 @@ from flows.evaluate import FLOW_RUN_NAME
 from flows.serving import notify, served_schedule, worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
+from goldmeter.errors import GoldmeterError, ParamsError, VersionError
 from tasks import ledger
-from tasks.errors import GoldmeterError, ParamsError, VersionError
 from tasks.pipeline import git, params
 from tasks.pipeline.credentials import given, without_credentials
 from tasks.pipeline.schedule import Notify, Schedule

@@ -18,9 +18,9 @@ from prefect.events import emit_event
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from flows import flow_runs
-from tasks.console.format import visible
-from tasks.console.markdown import escaped
-from tasks.errors import GoldmeterError, ParamsError
+from goldmeter.console.format import visible
+from goldmeter.console.markdown import escaped
+from goldmeter.errors import GoldmeterError, ParamsError
 from tasks.models.bounded_client import BoundedClient
 from tasks.pipeline.schedule import Notify
 

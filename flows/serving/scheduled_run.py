@@ -13,10 +13,10 @@ from flows.serving import worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
 from flows.system.command_supervisor import TIMED_OUT
+from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import USER_ERROR, print_error, say
+from goldmeter.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.comparison.render import to_markdown
-from tasks.console.arguments import Parser
-from tasks.console.terminal import USER_ERROR, print_error, say
-from tasks.errors import DataError, GoldmeterError, ParamsError, VersionError
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision, check_baseline
 from tasks.pipeline import git, params

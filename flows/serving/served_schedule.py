@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from flows.serving import worktree
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.pipeline.files import read_json, replacing
 from tasks.pipeline.schedule import Notify, Schedule
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from flows.system import locks, processes
-from tasks.errors import GoldmeterError, VersionError
+from goldmeter.errors import GoldmeterError, VersionError
 from tasks.pipeline import git
 from tasks.pipeline.files import exclusive
 from tasks.versions.version import LOCK

@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from tasks.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError
 from tasks.pipeline.files import exclusive
 
 WAITING = "Another flow runs in this checkout: waiting for its end"

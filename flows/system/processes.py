@@ -14,7 +14,7 @@ from threading import Event
 from typing import IO, Literal
 
 from flows.system import command_supervisor, flow_reaper
-from tasks.console.format import visible
+from goldmeter.console.format import visible
 
 Stream = Literal["stdout", "stderr"]
 

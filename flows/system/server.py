@@ -17,8 +17,8 @@ import httpx
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, PREFECT_UI_URL, temporary_settings
 
 from flows.system import processes
-from tasks.console.terminal import TRY_LATER, print_error
-from tasks.errors import GoldmeterError
+from goldmeter.console.terminal import TRY_LATER, print_error
+from goldmeter.errors import GoldmeterError
 from tasks.pipeline.files import exclusive
 
 if TYPE_CHECKING:

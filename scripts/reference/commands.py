@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from goldmeter.console.arguments import Parser
 from scripts.reference.markdown import code, opening, paragraphs, sentence, table
-from tasks.console.arguments import Parser
 
 MAKEFILE = Path("Makefile")
 _TARGET = re.compile(r"(?P<target>[a-z-]+):[^#=]*(?:# (?P<says>.*))?")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from goldmeter.console.terminal import say
+from goldmeter.errors import ModelError
 from tasks.answering.rows import question_parts, request_blocks
 from tasks.answering.systems import STAGE, System
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.model_calls import ModelCalls
 from tasks.asking.plan import CallPlan
 from tasks.asking.requests import EarlierReplies, Request, unanswered
-from tasks.console.terminal import say
-from tasks.errors import ModelError
 from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline import params

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from goldmeter.errors import DataError
 from tasks.answering.systems import Params, System
 from tasks.asking.requests import Request, replies
 from tasks.dataset.answers import opened
@@ -12,7 +13,6 @@ from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import tables
 from tasks.dataset.texts import same_input
-from tasks.errors import DataError
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.prompt_template import TemplateError

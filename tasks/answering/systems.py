@@ -7,10 +7,10 @@ from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, NamedTuple, Self
 
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.asking.requests import Request
 from tasks.dataset.paths import parse
 from tasks.dataset.settings import AskedCandidate, Dataset, Load
-from tasks.errors import ParamsError, did_you_mean
 from tasks.ledger.entries import canonical
 from tasks.metrics.prompt_template import TemplateError, prompt_text, render, slices_of, variables_of
 from tasks.metrics.verdict_types import Criterion

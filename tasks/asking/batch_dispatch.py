@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from goldmeter.console.terminal import say
+from goldmeter.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
 from tasks.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
 from tasks.asking.budget import Budget, ExpectedTokens
 from tasks.asking.dispatch import noted_signals
 from tasks.asking.requests import Asked, AskedModel, Request, entry_of, parsed
-from tasks.console.terminal import say
-from tasks.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.batch_client import (

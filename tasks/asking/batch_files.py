@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from goldmeter.errors import LedgerError, ModelError
 from tasks.asking.budget import ExpectedTokens
 from tasks.asking.requests import Question, Request, attempt_seed, nonce_of
-from tasks.errors import LedgerError, ModelError
 from tasks.ledger.sqlite_file import unusable
 from tasks.metrics.verdict_types import Criterion
 from tasks.models.chat.batch_client import MOST_BYTES, URL

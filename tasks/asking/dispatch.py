@@ -9,10 +9,10 @@ from itertools import islice
 from threading import current_thread, main_thread
 from typing import NamedTuple
 
+from goldmeter.console.terminal import say
+from goldmeter.errors import ModelError, ServerError
 from tasks.asking.budget import Budget
 from tasks.asking.requests import Parsed, Request, attempt_seed, entry_of, parsed
-from tasks.console.terminal import say
-from tasks.errors import ModelError, ServerError
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Reply

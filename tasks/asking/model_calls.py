@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from goldmeter.console.terminal import say
+from goldmeter.errors import BatchesAtWorkError, ServerError
 from tasks.asking.batch_dispatch import Batches, Calls, require_none_waiting
 from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch
 from tasks.asking.plan import CallPlan
 from tasks.asking.requests import AskedModel, EarlierReplies, Request
-from tasks.console.terminal import say
-from tasks.errors import BatchesAtWorkError, ServerError
 from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.batch_client import BatchClient

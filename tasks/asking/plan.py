@@ -5,9 +5,9 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+from goldmeter.errors import ParamsError
 from tasks.asking.budget import REPLY_TOKENS
 from tasks.asking.requests import AskedModel, EarlierReplies, Request
-from tasks.errors import ParamsError
 from tasks.pipeline.run import Price, RunJudge
 
 

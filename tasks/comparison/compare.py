@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from goldmeter.errors import ComparisonError, DataError, VersionError
 from tasks.comparison import candidate_pairs
 from tasks.comparison.blocks import Side, paired_blocks
 from tasks.comparison.candidate_pairs import Families
@@ -15,7 +16,6 @@ from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Blocks, Pairing
 from tasks.comparison.resources import with_resources, without_guards
 from tasks.dataset.normalized import Normalize, normalized
-from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.metrics.catalogue import configure, unknown
 from tasks.pipeline.tables import Parts, about, write_part
 from tasks.scores.column_facts import VALUE, stated

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
+from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
 from tasks.comparison import candidate_pairs, render
 from tasks.comparison.compare import Sides, document
 from tasks.comparison.gate import Gate, shared_primary
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.dataset.description import LABEL as LABEL_FACTS
-from tasks.errors import ComparisonError, ParamsError, did_you_mean
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.metrics.catalogue import configure
 from tasks.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tasks.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.metrics.base import Floats
 from tasks.pipeline.dvc_yaml import stages
 from tasks.scores import repeated_answers

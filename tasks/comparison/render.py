@@ -7,9 +7,9 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 
-from tasks.console import markdown
-from tasks.console.markdown import escaped, escaped_in_html
-from tasks.console.terminal import plain, width_of
+from goldmeter.console import markdown
+from goldmeter.console.markdown import escaped, escaped_in_html
+from goldmeter.console.terminal import plain, width_of
 from tasks.wording import comparison_lines, notes, several_lines
 from tasks.wording.comparison_document import (
     ChangedRow,

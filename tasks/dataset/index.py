@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.errors import DataError, did_you_mean
 from tasks.dataset.answers import Source
 from tasks.dataset.columns import Groups, groups
 from tasks.dataset.mapping import Keys
 from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset
-from tasks.errors import DataError, did_you_mean
 
 # Candidates of a long table: more are a column of something else.
 MOST_CANDIDATES = 1_000

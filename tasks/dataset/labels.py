@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.errors import DataError
 from tasks.dataset.answers import Answers, Source
 from tasks.dataset.columns import Problems
 from tasks.dataset.joined import Entry
@@ -14,7 +15,6 @@ from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset, LabelFile, LabelMapping, Word
 from tasks.dataset.sources import Value, as_text
 from tasks.dataset.texts import bare_text, finite, same_text
-from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
 from tasks.scores.column_facts import CONFIRMED, PROBABILITY, STALE
 

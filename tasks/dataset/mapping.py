@@ -16,6 +16,7 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.errors import DataError
 from tasks.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
 from tasks.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
 from tasks.dataset.criteria import StatedCriterion, criteria
@@ -25,7 +26,6 @@ from tasks.dataset.record import TEXT_OR_NULL, Chunk, Value, as_text
 from tasks.dataset.settings import AskedCandidate, Dataset, ScoreMapping
 from tasks.dataset.sources import DECODER
 from tasks.dataset.texts import UnusableValueError, finite, texts
-from tasks.errors import DataError
 from tasks.pipeline.hashing import sha256
 from tasks.scores.column_facts import PROBABILITY, WEIGHT
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
+from goldmeter.errors import DataError, did_you_mean
 from tasks.dataset.sources import Record, Value
-from tasks.errors import DataError, did_you_mean
 
 # A name steps into an object, and, if it is a number, into a list; an integer only into a list, -1 is its last item.
 Step: TypeAlias = str | int

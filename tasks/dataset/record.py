@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
 # Line (in tables: row) number and values of each record.

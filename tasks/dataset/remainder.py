@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.errors import DataError
 from tasks.dataset.answers import Source, divided
 from tasks.dataset.columns import groups
 from tasks.dataset.index import NONE, RecordIndex
@@ -15,7 +16,6 @@ from tasks.dataset.paths import quoted
 from tasks.dataset.scan import Places, Scan
 from tasks.dataset.settings import Dataset
 from tasks.dataset.texts import same_text
-from tasks.errors import DataError
 
 Hashes = NDArray[np.uint64]
 Integers = NDArray[np.int64]

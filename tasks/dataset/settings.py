@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, FiniteFloat, Tag, field_validator, model_validator
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.settings import Positive, Section, ServerName, ServerUrl
 from tasks.scores.column_facts import RESOURCES
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from goldmeter.errors import DataError, did_you_mean
 from tasks.dataset import readers
 from tasks.dataset.formats.arrow import arrow, parquet, saved_files
 from tasks.dataset.formats.delimited import delimited, unnamed_columns
@@ -12,7 +13,6 @@ from tasks.dataset.formats.excel import excel
 from tasks.dataset.formats.json_records import DECODER, json_lines, json_list
 from tasks.dataset.formats.text_lines import OPENERS, head, inner_suffix, parallel_text
 from tasks.dataset.record import Batch, Chunk, NumberedValues, Record, Value, as_text, batch_of, blocks, file_name
-from tasks.errors import DataError, did_you_mean
 
 __all__ = ["DECODER", "FORMATS", "Record", "Records", "Value", "as_text", "records"]
 

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from tasks.console.arguments import Parser
-from tasks.console.format import counted
-from tasks.console.terminal import say
-from tasks.errors import ExportError
+from goldmeter.console.arguments import Parser
+from goldmeter.console.format import counted
+from goldmeter.console.terminal import say
+from goldmeter.errors import ExportError
 
 WORKSPACE = "workspace"
 FORMS = {

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from goldmeter.errors import ExportError
 from tasks.comparison.compare import scores_of
-from tasks.errors import ExportError
 from tasks.exports.results import Results, own_version, safe_name, written
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.files import to_json

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
-from tasks.errors import ExportError
+from goldmeter.errors import ExportError
 from tasks.pipeline import params
 from tasks.pipeline.contents import report_of
 from tasks.pipeline.contract import Contract

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
+from goldmeter.console.format import visible
+from goldmeter.errors import ExportError
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
-from tasks.console.format import visible
-from tasks.errors import ExportError
 from tasks.exports.results import written
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.pipeline import params

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tasks.errors import ExportError, ServerError
+from goldmeter.errors import ExportError, ServerError
 from tasks.exports.results import Results, safe_name
 from tasks.pipeline.credentials import without_credentials
 from tasks.scores.metrics_report import MetricEntry, numbers

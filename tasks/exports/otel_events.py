@@ -16,8 +16,8 @@ from urllib.parse import unquote
 import httpx2
 import numpy as np
 
+from goldmeter.errors import ExportError, ServerError
 from tasks.comparison.compare import scores_of
-from tasks.errors import ExportError, ServerError
 from tasks.exports.results import Results, own_version, written
 from tasks.metrics.base import NO_RESPONSE
 from tasks.models.bounded_client import BoundedClient

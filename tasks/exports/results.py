@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.errors import ExportError
+from goldmeter.errors import ExportError
 from tasks.metrics.catalogue import unknown
 from tasks.pipeline.files import replacing
 from tasks.scores.metrics_report import METRICS, Candidates, MetricsReport, reading

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldmeter.errors import ModelError, ParamsError, ServerError
 from tasks.asking.budget import used_up
 from tasks.asking.requests import Request, replies
-from tasks.errors import ModelError, ParamsError, ServerError
 from tasks.judging.rows import requests_of
 from tasks.judging.settings import Judge
 from tasks.ledger.entries import Entry

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.console.format import points_interval, rate_interval
+from goldmeter.console.terminal import say
+from goldmeter.errors import DataError, ParamsError
 from tasks.asking.batch_dispatch import require_none_waiting
 from tasks.asking.model_calls import ModelCalls, ask_models
 from tasks.asking.plan import require_confirmed
 from tasks.asking.requests import EarlierReplies, Request
-from tasks.console.format import points_interval, rate_interval
-from tasks.console.terminal import say
 from tasks.dataset.preflight import loaded_parts
-from tasks.errors import DataError, ParamsError
 from tasks.judging import canaries
 from tasks.judging.panel_verdicts import votes_of
 from tasks.judging.plan import PanelPlan, Plan

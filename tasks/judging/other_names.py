@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.pipeline.hashing import sha256
 
 # Bytes of the table, and names of one thing; more is a mistake, such as the wrong file.

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.asking.requests import Request, replies
-from tasks.errors import ParamsError, did_you_mean
 from tasks.judging.other_names import accepted, other_names
 from tasks.judging.settings import Judge, check_reads
 from tasks.judging.statuses import ANSWERED, FAILED, filtered_rows, sampled_rows

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.console.terminal import say
+from goldmeter.errors import DataError, ModelError, ParamsError
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.requests import EarlierReplies, Request
-from tasks.console.terminal import say
 from tasks.dataset.preflight import loaded_parts, parts
-from tasks.errors import DataError, ModelError, ParamsError
 from tasks.judging import canaries
 from tasks.judging.cascade import Division, estimated, is_decided
 from tasks.judging.plan import Decided, PanelPlan, Plan, Savings

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import Field, field_validator, model_validator
 
-from tasks.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.judging.sampling import Filter
 from tasks.metrics.catalogue import configure, declaring, names
 from tasks.metrics.judged import JudgeMetric

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tasks.errors import VersionError
+from goldmeter.errors import VersionError
 from tasks.pipeline import git
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 
 SUFFIX = ".sqlite"
 TABLE = "entries"

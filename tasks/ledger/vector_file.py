@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 
 BATCH = 65_536
 KEY_BYTES = 32

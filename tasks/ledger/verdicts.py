@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 from tasks.ledger.checked_rows import Store
 from tasks.ledger.entries import (
     Entry,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from tasks.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.metrics.base import Metric
 from tasks.pipeline.settings import explain
 

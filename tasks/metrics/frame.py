@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics import catalogue
 from tasks.metrics.base import NOT_ASKED, Floats, Metric
 from tasks.metrics.catalogue import configure, declaring

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from tasks.errors import did_you_mean
+from goldmeter.errors import did_you_mean
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template, nodes

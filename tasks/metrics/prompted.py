@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, StrictInt, ValidationInfo, field_validator, model_validator
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics.base import TO_FIT
 from tasks.metrics.catalogue import families, names, unknown, validated
 from tasks.metrics.judged import DETAILS, Accept, JudgeMetric, Needs, part_column, texts_of

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from tasks.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError
 from tasks.metrics.catalogue import configure, names
 from tasks.metrics.pairs import Pairs
 from tasks.text.normalization import normalize

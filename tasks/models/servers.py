@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.pipeline.credentials import SHORTEST, spelled
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.errors import ComparisonError, DataError, ParamsError, VersionError
 from tasks.comparison import compare
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
-from tasks.errors import ComparisonError, DataError, ParamsError, VersionError
 from tasks.monitoring import floors, labelled_answers, store
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.labelled_answers import compare_options

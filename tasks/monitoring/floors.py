@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.console.format import CUT, abridged_apart
+from goldmeter.errors import LedgerError, ParamsError
 from tasks.comparison.measures import Measure, measures, without_threshold
-from tasks.console.format import CUT, abridged_apart
-from tasks.errors import LedgerError, ParamsError
 from tasks.monitoring.store import Contents
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Candidate, Mask

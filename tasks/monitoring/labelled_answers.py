@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.console.format import counted
+from goldmeter.console.terminal import plain
+from goldmeter.errors import GoldmeterError
 from tasks.comparison.blocks import LabelledAnswers, left_in_place, of_load
 from tasks.comparison.compare import CompareOptions
-from tasks.console.format import counted
-from tasks.console.terminal import plain
-from tasks.errors import GoldmeterError
 from tasks.monitoring import store
 from tasks.pipeline import params
 from tasks.pipeline.tables import Parts

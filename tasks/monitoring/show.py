@@ -7,11 +7,11 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from goldmeter.console.format import NONE, counted, visible
+from goldmeter.console.terminal import console, say
+from goldmeter.errors import ComparisonError
 from tasks.comparison.compare import compare_several
 from tasks.comparison.gate import Gate
-from tasks.console.format import NONE, counted, visible
-from tasks.console.terminal import console, say
-from tasks.errors import ComparisonError
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import series
 from tasks.monitoring.store import read

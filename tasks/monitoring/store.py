@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 from tasks.ledger import root
 from tasks.ledger.sqlite_file import unusable
 from tasks.pipeline import files

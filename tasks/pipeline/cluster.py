@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
-from tasks.errors import ClusterError, ParamsError
+from goldmeter.errors import ClusterError, ParamsError
 from tasks.pipeline.dvc_yaml import forget_stages
 from tasks.pipeline.files import read_json
 from tasks.pipeline.lineage import code_hash, libraries

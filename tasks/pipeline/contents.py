@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 
 # How the hash of a folder ends.
 FOLDER = ".dir"

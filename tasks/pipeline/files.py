@@ -16,7 +16,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout, lock_descriptor
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 
 # A temporary file that was not written to for a day has no writer any more.
 _ABANDONED_AFTER = 86_400.0

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tasks.errors import VersionError
+from goldmeter.errors import VersionError
 
 _SETTINGS = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.splitIndex": "false"}
 # Editors set it around the hooks of a commit; git would take our patterns for names of files.

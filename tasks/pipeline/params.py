@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.run import Run
 from tasks.pipeline.schedule import Schedule, Schedules

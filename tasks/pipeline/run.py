@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.settings import Positive, Section, Share
 from tasks.pipeline.storage import ADDRESS
 

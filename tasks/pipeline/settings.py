@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, ValidationError, ValidationInfo, field_validator
 
-from tasks.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, did_you_mean
 
 
 def _address(url: str) -> str:

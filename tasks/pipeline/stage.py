@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.contract import Contract
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.run import Run

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError, model_validator
 
-from tasks.errors import DataError, GoldmeterError, ParamsError, StorageError
+from goldmeter.errors import DataError, GoldmeterError, ParamsError, StorageError
 from tasks.pipeline.credentials import without_credentials
 from tasks.pipeline.files import move_durably, temporary_in
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.pipeline.files import temporary_in
 from tasks.pipeline.storage import Manifest, Storage, StoredPart, manifest_of
 

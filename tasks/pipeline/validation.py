@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from tasks.errors import ContractError
+from goldmeter.errors import ContractError
 from tasks.pipeline.frames import ORIGINAL, columns_named, frame_of, narrow
 from tasks.pipeline.keys import KEYS, Hashes, hashes_of, key_differences, with_hashes
 from tasks.pipeline.tables import Parts

@@ -12,7 +12,7 @@ from math import ceil
 from multiprocessing import forkserver, get_context
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.tables import Parts
 
 Arguments = Sequence[Any]

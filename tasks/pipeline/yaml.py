@@ -16,7 +16,7 @@ from ruamel.yaml.nodes import Node, ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _DEEPEST = 200

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tasks.errors import VersionError
+from goldmeter.errors import VersionError
 from tasks.ledger.entries import Usage
 from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline import params

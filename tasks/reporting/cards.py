@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.console.format import Text, shown
+from goldmeter.console.format import Text, shown
 from tasks.metrics.base import NOT_ASKED
 from tasks.reporting.chosen_rows import ChosenRows
 from tasks.reporting.notable_rows import LABEL, Kind

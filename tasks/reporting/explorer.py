@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from tasks.console.format import abridged, abridged_apart, visible
+from goldmeter.console.format import abridged, abridged_apart, visible
 from tasks.reporting.chosen_rows import ChosenRows, whole_chars
 from tasks.reporting.drawing import colour, shape
 from tasks.reporting.notable_rows import LABEL, Answers, Kind

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.console.format import abridged_apart, number, visible
-from tasks.errors import DataError
+from goldmeter.console.format import abridged_apart, number, visible
+from goldmeter.errors import DataError
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.scores import failures

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
-from tasks.console.format import (
+from goldmeter.console.format import (
     about,
     abridged,
     coefficient,

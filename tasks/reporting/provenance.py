@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tasks.console.format import Text, counted, shown
+from goldmeter.console.format import Text, counted, shown
 from tasks.pipeline.run import Price
 from tasks.pipeline.yaml import dump_yaml
 from tasks.reporting.score_tables import MetricScores

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.console.format import rate
+from goldmeter.console.format import rate
 from tasks.reporting.drawing import Span, Tick, bottom_axis, element, left_axis, line, marks, svg, text
 from tasks.scores.metrics_report import ReliabilityEntry
 

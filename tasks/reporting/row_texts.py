@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
-from tasks.console.format import Text, shown
+from goldmeter.console.format import Text, shown
 from tasks.pipeline.files import to_json
 from tasks.pipeline.hashing import sha256
 from tasks.pipeline.tables import Parts

@@ -7,10 +7,10 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tasks.console import markdown
-from tasks.console.format import NONE, abridged_apart, counted, cut, listed, number, rate
-from tasks.console.terminal import plain, width_of
-from tasks.errors import ParamsError
+from goldmeter.console import markdown
+from goldmeter.console.format import NONE, abridged_apart, counted, cut, listed, number, rate
+from goldmeter.console.terminal import plain, width_of
+from goldmeter.errors import ParamsError
 from tasks.pipeline.files import read_json
 from tasks.pipeline.yaml import load_yaml
 from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading

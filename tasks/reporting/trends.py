@@ -9,7 +9,7 @@ from math import sqrt
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from tasks.console.format import NONE, abridged, counted, cut, number, rate, visible
+from goldmeter.console.format import NONE, abridged, counted, cut, number, rate, visible
 from tasks.reporting.drawing import (
     LETTER,
     Span,

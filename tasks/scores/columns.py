@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.pipeline.tables import Parts, about
 from tasks.scores.column_facts import COLUMNS, PROBABILITY, WEIGHT, ColumnFacts, stated

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts, about
 from tasks.scores import estimates

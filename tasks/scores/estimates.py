@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tasks.console.format import CERTAIN
+from goldmeter.console.format import CERTAIN
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import configure
 from tasks.scores.sums import ColumnSums, Counted

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tasks.console.format import counted
-from tasks.errors import ParamsError
+from goldmeter.console.format import counted
+from goldmeter.errors import ParamsError
 from tasks.metrics.base import Floats
 from tasks.models.offline.measured import measured
 from tasks.scores.column_facts import VALUE

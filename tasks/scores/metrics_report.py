@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from tasks.console.terminal import say
-from tasks.errors import DataError
+from goldmeter.console.terminal import say
+from goldmeter.errors import DataError
 from tasks.metrics.catalogue import names
 from tasks.pipeline import contents
 

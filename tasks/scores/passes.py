@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.progress import Progress
 from tasks.pipeline.workers import Crew
 from tasks.scores import human_labels, metrics_report

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from tasks.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.metrics.catalogue import correctness_verdict
 from tasks.scores.column_facts import VALUE
 from tasks.scores.human_labels import FEWEST, LABEL

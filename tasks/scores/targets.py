@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from tasks.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.pipeline.settings import Section, Share
 from tasks.scores.metrics_report import Limited
 

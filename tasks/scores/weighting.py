@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 
 from pydantic import ConfigDict, Field, field_validator
 
-from tasks.console.format import listed, rate
-from tasks.errors import ParamsError, did_you_mean
+from goldmeter.console.format import listed, rate
+from goldmeter.errors import ParamsError, did_you_mean
 from tasks.pipeline.settings import Section
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import WEIGHT

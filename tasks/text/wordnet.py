@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.text.columns import utf8
 from tasks.text.tokens import Ragged
 from tasks.text.words import Words

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 from tasks.ledger import REPLIES, open_store
 from tasks.pipeline.dvc_yaml import LEDGER
 from tasks.versions.version import Version, versions

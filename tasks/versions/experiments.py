@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.errors import VersionError
+from goldmeter.errors import VersionError
 from tasks.pipeline import git, params
 from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
 from tasks.pipeline.files import exclusive

@@ -5,7 +5,7 @@ from math import prod
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline import git, yaml
 
 # What DVC may read as YAML, of the whole repository.

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tasks.errors import DataError, ParamsError, StorageError, VersionError
+from goldmeter.errors import DataError, ParamsError, StorageError, VersionError
 from tasks.pipeline import git, params
 from tasks.pipeline.contents import FOLDER
 from tasks.pipeline.credentials import without_credentials

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.errors import DataError, StorageError, VersionError
+from goldmeter.errors import DataError, StorageError, VersionError
 from tasks.ledger import root
 from tasks.ledger.sqlite_file import SUFFIX, damage_of
 from tasks.pipeline import contents, git

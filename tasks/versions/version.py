@@ -10,8 +10,8 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tasks.console.terminal import say
-from tasks.errors import ParamsError, VersionError
+from goldmeter.console.terminal import say
+from goldmeter.errors import ParamsError, VersionError
 from tasks.pipeline import contents, git
 from tasks.pipeline.contents import dvc_hash, md5_of
 from tasks.pipeline.credentials import without_credentials

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
-from tasks.errors import ComparisonError
+from goldmeter.errors import ComparisonError
 from tasks.scores.metrics_report import Limited, WeightingEntry
 from tasks.wording.verdicts import Decision, Role, Verdict
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tasks.console.format import (
+from goldmeter.console.format import (
     about,
     abridged_apart,
     capitalized,

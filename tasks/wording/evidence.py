@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from math import exp, log
 from typing import NamedTuple, TypeVar
 
-from tasks.console.format import (
+from goldmeter.console.format import (
     capitalized,
     coefficient,
     count,

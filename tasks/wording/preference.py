@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tasks.console.format import count, counted, joined, level, number, rate, rate_interval
+from goldmeter.console.format import count, counted, joined, level, number, rate, rate_interval
 from tasks.scores.metrics_report import Interval, Limited, MetricsReport, NamedPairEntry, PositionEntry, PreferenceEntry
 from tasks.scores.signature import Signature
 from tasks.wording.conclusion import short_names

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tasks.console.format import about, count, counted, level, listed, number, points
+from goldmeter.console.format import about, count, counted, level, listed, number, points
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import VERDICT, Primary, Reason
 from tasks.scores.signature import VerdictSource

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tasks.console.format import counted, rate_interval
+from goldmeter.console.format import counted, rate_interval
 from tasks.scores.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
 from tasks.scores.primary import VERDICT
 from tasks.wording.conclusion import NAMED, UNKNOWN

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from numpy import format_float_positional
 
-from tasks.console.format import SMALLEST_SHOWN, number
+from goldmeter.console.format import SMALLEST_SHOWN, number
 from tasks.scores.metrics_report import Limited, MetricsReport, ResourceEntry, ResourceStatistic
 
 # Kind → the title of its table.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any, Literal
 
-from tasks.console.format import counted
+from goldmeter.console.format import counted
 from tasks.scores.signature import FieldChange
 
 # The primary measure decides, guards can stop a release, secondary measures are shown.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.errors import BatchesAtWorkError, DataError, ModelError, ParamsError, ServerError
 from tasks.answer import STAGE, advice, answer, counts
 from tasks.answering import calls as preflight
 from tasks.answering.systems import Params, System
@@ -16,7 +17,6 @@ from tasks.asking import batch_dispatch
 from tasks.dataset.answers import opened
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import tables
-from tasks.errors import BatchesAtWorkError, DataError, ModelError, ParamsError, ServerError
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.limits import ConcurrencyLimit

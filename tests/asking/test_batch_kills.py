@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from goldmeter.console.terminal import TRY_LATER
+from goldmeter.errors import ServerError
 from tasks.asking import batch_dispatch
-from tasks.console.terminal import TRY_LATER
-from tasks.errors import ServerError
 from tasks.pipeline.tables import Parts
 from tests.asking.test_batches import BATCH, bytes_of, states
 from tests.judge_server import completion, verdict

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import BatchesAtWorkError, LedgerError, ModelError, ParamsError, ServerError
 from tasks.asking import batch_dispatch
 from tasks.asking.budget import Budget
-from tasks.errors import BatchesAtWorkError, LedgerError, ModelError, ParamsError, ServerError
 from tasks.judging.plan import Plan
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.params import section

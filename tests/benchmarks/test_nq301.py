@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.nq301 import BEM, GPT4, HUMAN, listed, nq301
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 
 TABLES = {
     HUMAN: [

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.comparison import blocks as version_blocks
 from tasks.comparison import candidate_pairs
 from tasks.comparison.blocks import StoredBlocks, block_ranges
@@ -16,7 +17,6 @@ from tasks.comparison.changed_rows import changed_rows, data_changed
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import shared_primary
 from tasks.comparison.pairing import Blocks, Pairing, pair
-from tasks.errors import DataError
 from tasks.metrics.catalogue import configure
 from tasks.pipeline.tables import Parts, write_part
 from tasks.scores.column_facts import ColumnFacts

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import ComparisonError, DataError, VersionError
 from tasks.comparison.compare import (
     CompareOptions,
     Matched,
@@ -18,7 +19,6 @@ from tasks.comparison.compare import (
     scores_of,
     with_thresholds,
 )
-from tasks.errors import ComparisonError, DataError, VersionError
 from tasks.pipeline.tables import Parts, write_part
 from tasks.scores import columns
 from tasks.versions.version import Version

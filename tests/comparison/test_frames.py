@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.errors import ComparisonError, ParamsError
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.frames import compare
-from tasks.errors import ComparisonError, ParamsError
 from tasks.metrics import scores
 from tasks.statistics import paired_difference
 from tasks.wording.verdicts import Decision

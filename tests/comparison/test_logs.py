@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from flows.compare import main
+from goldmeter.errors import ComparisonError, DataError
 from tasks.comparison.compare import CompareOptions
 from tasks.comparison.logs import compare_logs, tool_of
-from tasks.errors import ComparisonError, DataError
 from tasks.statistics import paired_difference
 from tasks.wording.comparison_document import ComparisonDocument
 from tasks.wording.comparison_lines import outcome

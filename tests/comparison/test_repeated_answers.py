@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.errors import ComparisonError
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown
-from tasks.errors import ComparisonError
 from tasks.wording import comparison_lines
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, drawn, gate_on, version

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 from rich.console import Console
 
+from goldmeter.errors import ComparisonError
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import to_markdown, to_terminal
-from tasks.errors import ComparisonError
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, gate, shuffled, version
 from tests.comparison.test_document import compared, measures, refused, status

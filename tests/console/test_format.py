@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.console.format import FLAG, UNSEEN, abridged_apart, count, counted, level, number, rate, shown, visible
+from goldmeter.console.format import FLAG, UNSEEN, abridged_apart, count, counted, level, number, rate, shown, visible
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tasks.console.format import visible
-from tasks.console.markdown import NON_JOINER, code, escaped, escaped_in_html, table
+from goldmeter.console.format import visible
+from goldmeter.console.markdown import NON_JOINER, code, escaped, escaped_in_html, table
 from tests.hostile_texts import TEXTS
 
 HOSTILE = [text for text in TEXTS if len(text) < 1000]

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
+from goldmeter.console import terminal
+from goldmeter.console.markdown import escaped
+from goldmeter.console.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, exit_status, print_error, say
+from goldmeter.errors import ContractError, DataError, GoldmeterError, ServerError
 from tasks.__main__ import main
-from tasks.console import terminal
-from tasks.console.markdown import escaped
-from tasks.console.terminal import INTERRUPTED, TRY_LATER, USER_ERROR, exit_status, print_error, say
-from tasks.errors import ContractError, DataError, GoldmeterError, ServerError
 from tests.small_project import ROOT, ROWS, edit, write
 
 UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -38,7 +38,7 @@ HOSTILE = [
     "line\u2028separator",
 ]
 TOGETHER = " ".join(HOSTILE)  # one run of a stage for all of them
-PRINTERS = {"tasks/console/terminal.py", "tasks/pipeline/progress.py", "flows/serving/scheduled_run.py"}
+PRINTERS = {"goldmeter/console/terminal.py", "tasks/pipeline/progress.py", "flows/serving/scheduled_run.py"}
 """Modules that may print: they make texts of others visible, or print only their own."""
 
 
@@ -250,7 +250,7 @@ def test_a_command_with_closed_outputs_succeeds() -> None:
 
 def test_no_file_gets_the_descriptor_of_a_closed_output(tmp_path: Path) -> None:
     script = (
-        "import os; from pathlib import Path; from tasks.console.terminal import exit_status\n"
+        "import os; from pathlib import Path; from goldmeter.console.terminal import exit_status\n"
         f"exit_status(lambda: Path({str(tmp_path / 'file')!r}).open('w').fileno() > 2 and exit(7))"
     )
 

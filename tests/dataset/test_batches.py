@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.load import load, source
 from tests.test_load import params
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset.settings import Params
-from tasks.errors import DataError
 from tasks.load import source
 from tasks.pipeline.yaml import parse_yaml
 from tests.small_project import PARAMS

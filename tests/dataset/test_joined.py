@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.errors import DataError, ParamsError
+from goldmeter.errors import DataError, ParamsError
 from tasks.load import counts, load, source
 from tasks.pipeline.tables import about
 from tests.test_load import params

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.load import counts, expect, load
 from tasks.pipeline import validation
 from tasks.pipeline.tables import about

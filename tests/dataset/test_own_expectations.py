@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.errors import ContractError, ParamsError
 from tasks.dataset.own_expectations import own_expectations
-from tasks.errors import ContractError, ParamsError
 from tasks.pipeline import params
 from tasks.pipeline.yaml import parse_yaml
 from tasks.runner import run

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset import preflight
-from tasks.errors import DataError
 from tests.small_project import edit
 
 pytestmark = pytest.mark.usefixtures("project")

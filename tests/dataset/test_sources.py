@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldmeter.errors import DataError
 from tasks.dataset.sources import FORMATS, TEXT_FORMATS, Record, as_text, records
-from tasks.errors import DataError
 
 TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

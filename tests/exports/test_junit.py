@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from goldmeter.errors import ExportError
 from tasks.comparison.compare import compare_versions
-from tasks.errors import ExportError
 from tasks.exports.junit import Case, export, to_suites, to_xml
 from tasks.wording import comparison_lines
 from tests.comparison.sample import answers, gate, version

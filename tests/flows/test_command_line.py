@@ -14,10 +14,10 @@ import pytest
 
 from flows import __main__ as flows
 from flows import evaluate
+from goldmeter.console.arguments import Parser
+from goldmeter.errors import DataError
 from scripts.reference import commands
 from tasks import __main__ as tasks
-from tasks.console.arguments import Parser
-from tasks.errors import DataError
 from tasks.pipeline import dvc_yaml
 from tests.small_project import ROOT
 

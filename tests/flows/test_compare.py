@@ -15,7 +15,7 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.compare import main
-from tasks.console.markdown import escaped
+from goldmeter.console.markdown import escaped
 from tasks.pipeline.tables import describe, write_part
 from tasks.pipeline.yaml import load_yaml
 from tasks.wording.verdicts import Decision

@@ -10,7 +10,7 @@ from prefect.client.schemas.objects import StateType
 
 from flows import compare as flow
 from flows.compare import main
-from tasks.errors import ComparisonError
+from goldmeter.errors import ComparisonError
 from tasks.wording.verdicts import Decision
 from tests.comparison.repository import write_params
 from tests.comparison.sample import answers, version

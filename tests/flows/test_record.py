@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows import record
-from tasks.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError
 
 Make = Callable[..., Any]
 NOISE = "started.log\npid.*\nconnections.log\nwatch/__pycache__/\n"

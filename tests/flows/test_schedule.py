@@ -23,7 +23,7 @@ from flows.schedule import _settle_missed_before_start, deployment_of, main, tim
 from flows.serving import on_demand, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, committed
 from flows.system.server import SERVE_AGAIN, Server
-from tasks.errors import GoldmeterError, ParamsError
+from goldmeter.errors import GoldmeterError, ParamsError
 from tasks.pipeline import dvc_yaml
 from tasks.pipeline.files import exclusive
 from tasks.pipeline.schedule import Schedule

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.errors import ModelError, ParamsError, ServerError
+from goldmeter.errors import ModelError, ParamsError, ServerError
 from tasks.judging.canaries import Canary, canaries
 from tasks.ledger.entries import Entry, line_of, parse
 from tasks.ledger.verdicts import Verdicts

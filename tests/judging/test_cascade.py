@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ModelError, ParamsError
+from goldmeter.errors import ModelError, ParamsError
 from tasks.judge import STAGE
 from tasks.judging.cascade import is_decided
 from tasks.models import offline

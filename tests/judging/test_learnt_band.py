@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from goldmeter.errors import DataError, ParamsError
 from tasks.__main__ import main
-from tasks.errors import DataError, ParamsError
 from tasks.judging import preflight
 from tasks.pipeline import params
 from tests.small_project import ROWS, edit, write

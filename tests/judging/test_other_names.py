@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.judging.other_names import accepted, accepted_columns, folded, hash_of, other_names
 
 NAMES = st.sampled_from(["USA", "us", " United  States", "Genève", "Geneva", "Ⅳ", "iv", "z", "ß", "SS", "x,y", '"q"'])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.judge import counts
 from tasks.judging import canaries
 from tasks.judging.preflight import plan_next_run

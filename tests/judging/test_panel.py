@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import BatchesAtWorkError, ModelError, ParamsError, ServerError
 from tasks.__main__ import main
 from tasks.asking import batch_dispatch
-from tasks.errors import BatchesAtWorkError, ModelError, ParamsError, ServerError
 from tasks.judge import Params
 from tasks.judging.canaries import canaries
 from tasks.judging.choice import Sample, choice, lines

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.judge import Params, advice, counts, expect, judge
 from tasks.judging.preference import SCHEMA, check_preference, request_blocks, require_candidates
 from tasks.judging.preflight import plan_next_run

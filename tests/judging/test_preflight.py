@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from goldmeter.errors import ModelError
 from tasks.asking.budget import REPLY_TOKENS
-from tasks.errors import ModelError
 from tasks.judging import preflight
 from tasks.judging.canaries import canaries
 from tasks.judging.plan import Plan

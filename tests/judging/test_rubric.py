@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.errors import BatchesAtWorkError, ParamsError
 from tasks.dataset.mapping import CRITERIA
-from tasks.errors import BatchesAtWorkError, ParamsError
 from tasks.judge import counts
 from tasks.judging.preflight import plan_next_run
 from tasks.judging.rows import rows_of, schema_of

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 from tasks.ledger import sqlite_file
 from tasks.ledger.checked_rows import CheckedRows
 from tasks.ledger.entries import line_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.errors import LedgerError, VersionError
+from goldmeter.errors import LedgerError, VersionError
 from tasks.ledger import open_store, root
 from tasks.ledger.entries import Entry
 from tasks.ledger.vectors import Vectors

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 from tasks.ledger.vector_file import key_array
 from tasks.ledger.vectors import VectorEvidence, Vectors
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import LedgerError
+from goldmeter.errors import LedgerError
 from tasks.ledger import verdicts as module
 from tasks.ledger.entries import Entry, line_of, parse, rank_of
 from tasks.ledger.sqlite_file import checksum

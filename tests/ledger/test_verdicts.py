@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goldmeter.errors import LedgerError
 from tasks import ledger
-from tasks.errors import LedgerError
 from tasks.ledger.entries import Entry, Usage, line_of, parse
 from tasks.ledger.verdicts import VerdictEvidence, Verdicts
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics import catalogue
 from tasks.metrics.catalogue import configure, families, family_of, metric_class, names
 from tasks.metrics.lexical.bleu import Bleu

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import tasks.metrics
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics import accuracy, score
 from tasks.metrics.base import token_fallback
 from tasks.metrics.pairs import Pairs

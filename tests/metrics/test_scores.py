@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics import frame, score, scores
 from tasks.metrics.base import NO_RESPONSE
 from tasks.metrics.catalogue import configure, names

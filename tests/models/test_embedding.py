@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.embedding import local, remote
 from tasks.models.embedding.batches import batches, batches_of_one_size
 from tasks.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys

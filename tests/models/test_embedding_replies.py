@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.console.terminal import TRY_LATER, USER_ERROR, exit_status
-from tasks.errors import GoldmeterError
+from goldmeter.console.terminal import TRY_LATER, USER_ERROR, exit_status
+from goldmeter.errors import GoldmeterError
 from tasks.models.bounded_client import BoundedClient
 from tasks.models.embedding import remote
 from tasks.models.embedding.remote import OpenAIEncoder

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.embedding.encoders import vector_facts, vector_keys
 from tasks.models.embedding.local import LocalEncoder
 from tests.models.test_embedding import section

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from dvc.repo import Repo
 
-from tasks.errors import DataError, LedgerError, ParamsError, VersionError
+from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import decision, labelled_answers, store
 from tasks.monitoring.decision import BaselineLook
 from tasks.pipeline.tables import Parts, write_part

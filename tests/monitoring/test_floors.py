@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import LedgerError, ParamsError
+from goldmeter.errors import LedgerError, ParamsError
 from tasks.monitoring import decision, floors, store
 from tasks.monitoring.floors import EProcessEntry, FloorTests
 from tasks.scores.columns import Candidate

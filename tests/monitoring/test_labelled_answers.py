@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from flows.compare import compare_by_params
 from flows.evaluate import _numbers
 from flows.record import Recorded
+from goldmeter.errors import LedgerError
 from tasks.__main__ import _summary
-from tasks.errors import LedgerError
 from tasks.monitoring import decision, labelled_answers
 from tasks.pipeline.tables import Parts, write_part
 from tasks.reporting import summary

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.errors import ClusterError, DataError, ParamsError
+from goldmeter.errors import ClusterError, DataError, ParamsError
 from tasks.pipeline import cluster as engine
 from tasks.pipeline import cluster as membership
 from tasks.pipeline.cluster import Driver, call_as_member, cluster, refusal

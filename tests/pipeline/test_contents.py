@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.errors import ContractError, DataError
+from goldmeter.errors import ContractError, DataError
 from tasks.pipeline import contents
 from tasks.pipeline.dvc_yaml import stages
 from tasks.pipeline.yaml import load_yaml

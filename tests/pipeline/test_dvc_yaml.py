@@ -13,11 +13,11 @@ from tasks.pipeline.stage import load_stage
 # code is kept, the Python API that no stage calls, versions that only commands read, and packages whose `__init__` is a
 # docstring.
 PLUMBING = {
-    *("tasks", "tasks.errors", "tasks.metrics", "tasks.models", "tasks.scores", "tasks.text.machine_code"),
-    *("tasks.ledger", "tasks.pipeline", "tasks.console", "tasks.versions", "tasks.versions.version"),
+    *("tasks", "goldmeter.errors", "tasks.metrics", "tasks.models", "tasks.scores", "tasks.text.machine_code"),
+    *("tasks.ledger", "tasks.pipeline", "goldmeter.console", "tasks.versions", "tasks.versions.version"),
 }
 # Prices change the judge's budget, and the format of numbers changes the report.
-NUMBERS = {"tasks.pipeline.run", "tasks.console.format"}
+NUMBERS = {"tasks.pipeline.run", "goldmeter.console.format"}
 FAMILIES = {"lexical": "lexical", "embed": "semantic", "semantic": "semantic", "judge": "judge", "aggregate": "lexical"}
 """The metrics that a stage finds by name, which no import shows."""
 
@@ -31,7 +31,7 @@ def imports() -> grimp.ImportGraph:
 
 
 def is_plumbing(module: str) -> bool:
-    inside = module.startswith(("tasks.ledger.", "tasks.pipeline.", "tasks.console."))
+    inside = module.startswith(("tasks.ledger.", "tasks.pipeline.", "goldmeter.console."))
     return module in PLUMBING or (inside and module not in NUMBERS)
 
 

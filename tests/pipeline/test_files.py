@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.errors import DataError, GoldmeterError
+from goldmeter.errors import DataError, GoldmeterError
 from tasks.pipeline.files import (
     exclusive,
     is_locked,

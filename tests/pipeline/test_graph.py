@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.dvc_yaml import StageEntry, stages, upstream
 
 

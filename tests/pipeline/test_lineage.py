@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ContractError
+from goldmeter.errors import ContractError
 from tasks.pipeline.dvc_yaml import StageEntry, stages
 from tasks.pipeline.lineage import _plain, lineage
 from tasks.pipeline.yaml import load_yaml

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from dvc.utils.serialize import modify_yaml
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline import params
 from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import PARAMS

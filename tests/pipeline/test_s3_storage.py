@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from s3fs import S3FileSystem
 
-from tasks.errors import DataError, StorageError
+from goldmeter.errors import DataError, StorageError
 from tasks.pipeline.storage import Storage, manifest_of
 from tasks.pipeline.tables import Parts
 from tasks.runner import run

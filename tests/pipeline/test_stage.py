@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.ledger.vectors import VectorEvidence
 from tasks.ledger.verdicts import VerdictEvidence
 from tasks.pipeline.dvc_yaml import stages

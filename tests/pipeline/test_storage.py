@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter.errors import DataError, ParamsError
 from tasks import runner
-from tasks.errors import DataError, ParamsError
 from tasks.pipeline.run import Run
 from tasks.pipeline.storage import _REMEDY, Manifest, Storage, StoredPart, manifest_of
 from tasks.pipeline.tables import Parts

@@ -11,7 +11,7 @@ from great_expectations.expectations.row_conditions import Column
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.errors import ContractError
+from goldmeter.errors import ContractError
 from tasks.pipeline.keys import KeyHashes
 from tasks.pipeline.tables import Parts, write_part
 from tasks.pipeline.validation import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.errors import DataError, ParamsError
+from goldmeter.errors import DataError, ParamsError
 from tasks.pipeline.workers import Crew, Processes, crew_of
 
 

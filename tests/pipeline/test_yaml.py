@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.pipeline.yaml import dump_yaml, is_read_as_text, load_yaml, parse_yaml, unstorable_keys
 
 WORDS = [

@@ -3,7 +3,7 @@
 import json
 import re
 
-from tasks.console.format import Text
+from goldmeter.console.format import Text
 from tasks.reporting.row_texts import DetailLines, detail_lines
 from tests.reporting.made import ROWS, row, score_table, section_of, written
 from tests.test_report import Page

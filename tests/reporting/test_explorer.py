@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.console.format import number, shown
+from goldmeter.console.format import number, shown
 from tasks.pipeline.workers import Crew
 from tasks.reporting import chosen_rows
 from tasks.reporting.explorer import explorer, pack, packing_of, room

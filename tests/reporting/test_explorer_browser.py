@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from tasks.console.format import number
+from goldmeter.console.format import number
 from tasks.pipeline.tables import describe
 from tasks.reporting.page import FOLDER
 from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, too_wide, visit

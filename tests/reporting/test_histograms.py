@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.console.format import number
+from goldmeter.console.format import number
 from tasks.reporting.histograms import Bins, distribution, histogram, joined, quartile_bins
 from tasks.scores.column_facts import ColumnFacts
 from tests.reporting.made import column

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tasks.console.format import about, coefficient, count, counted, number, points, rate, rate_interval
-from tasks.console.format import rate as in_percent
+from goldmeter.console.format import about, coefficient, count, counted, number, points, rate, rate_interval
+from goldmeter.console.format import rate as in_percent
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from goldmeter.console.terminal import console
+from goldmeter.errors import DataError
 from tasks.__main__ import main
-from tasks.console.terminal import console
-from tasks.errors import DataError
 from tasks.reporting import summary
 
 METRICS = {"label": 0.75, "bleu": 0.125, "non_llm_string_similarity": 0.5, "meaning_match": 0.7}

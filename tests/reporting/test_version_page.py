@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from goldmeter.errors import VersionError
 from tasks.comparison.compare import CompareOptions, compare_several, compare_versions
-from tasks.errors import VersionError
 from tasks.ledger.entries import Entry, line_of
 from tasks.monitoring.series import series, trend_of_versions
 from tasks.pipeline.dvc_yaml import stages

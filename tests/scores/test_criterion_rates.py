@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset.mapping import CRITERIA
-from tasks.errors import DataError
 from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores import criterion_rates
 from tasks.scores.column_facts import ColumnFacts, statement

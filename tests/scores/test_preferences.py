@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.judging.preference import SCHEMA
 from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.pipeline.workers import Crew

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.scores.primary import Primary, measure_names, primary
 from tests.scores.test_human_labels import BINARY, GATED, LABEL, NAN, candidate, column
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.errors import ParamsError
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.measures import check_measures
-from tasks.errors import ParamsError
 from tasks.pipeline import params
 from tasks.reporting.settings import Report
 from tasks.scores.resources import significant

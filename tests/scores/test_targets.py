@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.scores.targets import decided, target_verdict
 
 SHARES = st.floats(0.0, 1.0)

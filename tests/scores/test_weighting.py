@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter.errors import ParamsError
 from tasks.aggregate import Aggregate, aggregate
-from tasks.errors import ParamsError
 from tasks.pipeline.tables import about, describe
 from tasks.scores.column_facts import SPLIT_IDS
 from tasks.scores.targets import Targets

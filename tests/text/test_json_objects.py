@@ -2,8 +2,8 @@
 
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset.formats.delimited import checked_header
-from tasks.errors import DataError
 from tasks.text.json_objects import unique_members
 
 MANY = 3_000

@@ -9,8 +9,8 @@ import pytest
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from benchmarks.reference import Synonyms
+from goldmeter.errors import ModelError
 from scripts.build_wordnet import build
-from tasks.errors import ModelError
 from tasks.text import wordnet as module
 from tasks.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
 from tasks.text.words import Words, porter_stems

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import VersionError
+from goldmeter.errors import VersionError
 from tasks.pipeline import dvc_yaml
 from tasks.pipeline import git as tasks_git
 from tasks.pipeline.git import forget_surroundings

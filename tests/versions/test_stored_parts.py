@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import ParamsError, VersionError
 from tasks.__main__ import main
-from tasks.errors import ParamsError, VersionError
 from tasks.pipeline import dvc_yaml
 from tasks.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
 from tasks.pipeline.tables import write_part

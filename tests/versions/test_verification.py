@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import DataError, VersionError
+from goldmeter.errors import DataError, VersionError
 from tasks.ledger.verdicts import Verdicts
 from tasks.pipeline.contents import dvc_hash
 from tasks.pipeline.storage import MANIFEST, Manifest, Storage

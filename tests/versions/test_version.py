@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import VersionError
+from goldmeter.errors import VersionError
 from tasks.versions.version import Version, commit_of, versions
 from tests.comparison import repository
 from tests.comparison.repository import NOW, TRIED, V1, V2, git

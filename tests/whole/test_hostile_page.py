@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tasks.console.format import shown, visible
+from goldmeter.console.format import shown, visible
 from tests import judge_server
 from tests.browser import DESKTOP, PHONE, chromium, too_wide, visit
 from tests.hostile_texts import TEXTS, WORD

@@ -67,7 +67,7 @@ def prepare(project: Any) -> None:
     project.commit("our own data")
     project.edit("README.md", "# goldmeter", "# goldmeter, edited")
     project.run("git", "add", "README.md")
-    project.edit("tasks/errors.py", '"""Errors', '"""Edited errors')
+    project.edit("goldmeter/errors.py", '"""Errors', '"""Edited errors')
     project.edit("params.yaml", "seed: 0", "seed: [")
 
 
@@ -140,7 +140,7 @@ def _working(project: Any, *commands: str) -> list[int]:
 
 @pytest.mark.exhaustive
 def test_data_that_nobody_versioned_is_named_with_what_to_do(project: Any) -> None:
-    project.run("git", "checkout", "--quiet", "HEAD", "--", "params.yaml", "tasks/errors.py", "README.md")
+    project.run("git", "checkout", "--quiet", "HEAD", "--", "params.yaml", "goldmeter/errors.py", "README.md")
     project.write_answers("data/private.jsonl", wrong=0)
     (project.folder / ".git/info/exclude").write_text("data/private.jsonl\n")
     project.edit("params.yaml", f"path: {DATA}", "path: data/private.jsonl")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from goldmeter.console.format import cut, listed
 from tasks.comparison.gate import decision
-from tasks.console.format import cut, listed
 from tasks.scores.primary import Primary
 from tasks.wording import comparison_lines, notes
 from tasks.wording.comparison_document import JudgeError

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from flows.init.proposal import names
 from flows.init.proposal.names import Fit
 from flows.init.proposal.section import quoted, scalar, shown
-from tasks.console.format import counted
+from goldmeter.console.format import counted
 from tasks.dataset.labels import LABELS
 from tasks.dataset.paths import written
 from tasks.dataset.sources import Record, Value

@@ -17,11 +17,11 @@ from flows.init.proposal.proposal import Proposal, proposal, propose
 from flows.init.proposal.retrieval import ABOUT
 from flows.init.proposal.roles import is_slice
 from flows.init.proposal.section import first, shown
-from tasks.console.format import counted
+from goldmeter.console.format import counted
+from goldmeter.errors import DataError, GoldmeterError
 from tasks.dataset.formats.arrow import saved_files
 from tasks.dataset.readers import detect
 from tasks.dataset.sources import Record, records
-from tasks.errors import DataError, GoldmeterError
 from tasks.scores.column_facts import RESOURCES
 
 # Files of a folder up to which their questions are compared; more are pieces of one table.

@@ -14,10 +14,10 @@ from flows.init.proposal.given import Chosen
 from flows.init.proposal.proposal import Proposal, proposal
 from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import flow, shown
-from tasks.console.format import counted
+from goldmeter.console.format import counted
+from goldmeter.errors import DataError
 from tasks.dataset.sources import Record, Value, records
 from tasks.dataset.texts import bare_text, same_input
-from tasks.errors import DataError
 
 # Records of a file that are read: the questions of the files are compared.
 MOST_RECORDS = 50_000

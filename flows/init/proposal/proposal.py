@@ -11,7 +11,7 @@ from flows.init.proposal.given import Chosen, Sample
 from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.verdicts import Separator, separator
-from tasks.console.format import visible
+from goldmeter.console.format import visible
 from tasks.dataset.labels import LABELS
 from tasks.dataset.settings import Dataset
 from tasks.dataset.sources import Record

@@ -24,9 +24,9 @@ from flows.init.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, col
 from flows.init.proposal.given import Chosen
 from flows.init.proposal.retrieval import retrieved
 from flows.init.proposal.section import quoted, shown
-from tasks.console.format import counted
+from goldmeter.console.format import counted
+from goldmeter.errors import DataError
 from tasks.dataset.sources import Record
-from tasks.errors import DataError
 
 # Number of values of a slice, and characters of the longest.
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 40

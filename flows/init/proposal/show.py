@@ -15,8 +15,8 @@ from rich.text import Text
 from flows.init.proposal.columns import CHECK
 from flows.init.proposal.proposal import UNSET, Proposal
 from flows.init.proposal.section import flow, scalar
-from tasks.console.format import counted, rate, visible
-from tasks.console.terminal import console, say
+from goldmeter.console.format import counted, rate, visible
+from goldmeter.console.terminal import console, say
 from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import stated
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from goldmeter.errors import DataError
 from tasks.dataset.formats.delimited import checked_header
 from tasks.dataset.record import NumberedValues, are_texts, as_text, file_name
-from tasks.errors import DataError
 
 # Bytes of a batch when it is decoded.
 LARGEST_BATCH = 1 << 26

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from goldmeter.errors import DataError
 from tasks.dataset.formats.text_lines import text_lines
 from tasks.dataset.record import NumberedValues, file_name
-from tasks.errors import DataError
 
 # Characters. A longer CSV cell is a quote that was never closed.
 LONGEST_CELL = 100_000_000

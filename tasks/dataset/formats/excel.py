@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
+from goldmeter.errors import DataError
 from tasks.dataset.formats.delimited import checked_header
 from tasks.dataset.formats.text_lines import LARGEST_TEXT
 from tasks.dataset.record import NumberedValues, as_text, file_name
-from tasks.errors import DataError
 
 # What openpyxl raises for damaged files.
 DAMAGED = (

@@ -12,8 +12,8 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
+from goldmeter.errors import DataError
 from tasks.dataset.record import NumberedValues, file_name
-from tasks.errors import DataError
 
 BOM = b"\xef\xbb\xbf"
 # Bytes read from a compressed file at once.

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from goldmeter.errors import DataError, did_you_mean
 from tasks.dataset.readers import (
     deepeval,
     every_eval_ever,
@@ -23,7 +24,6 @@ from tasks.dataset.readers import (
 )
 from tasks.dataset.readers.log import Head, head_of, lacks_question, missing, records
 from tasks.dataset.record import Record, Value, file_name
-from tasks.errors import DataError, did_you_mean
 
 # Files of a folder that `detect` opens.
 FILES_OPENED = 100

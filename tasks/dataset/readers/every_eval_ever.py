@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
-from tasks.errors import DataError
 
 KNOWN_VERSIONS = re.compile(r"0\.3\.\d+")
 KEYS = {"schema_version", "evaluation_id", "model_id", "sample_id", "input"}

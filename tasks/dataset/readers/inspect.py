@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import log
 from tasks.dataset.record import Value, file_name
-from tasks.errors import DataError
 
 KNOWN_VERSIONS = ("2",)
 HEADER, START = "header.json", "_journal/start.json"

@@ -11,10 +11,10 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from goldmeter.errors import DataError
 from tasks.dataset.formats.json_records import json_list
 from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
-from tasks.errors import DataError
 
 TRACE = {"id", "timestamp", "input", "output", "sessionId"}
 OBSERVATION = {"id", "traceId", "startTime", "input", "output"}

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 from pydantic_core import from_json
 
+from goldmeter.errors import DataError
 from tasks.dataset.formats.json_records import decode_whole, json_error
 from tasks.dataset.formats.text_lines import BOM, head, text_lines, whole_text
 from tasks.dataset.record import Record, Value, file_name
-from tasks.errors import DataError
 
 Rows: TypeAlias = Callable[[Path], Iterable[tuple[int, dict[str, Value]]]]
 """Yields number and values of each record of a file."""

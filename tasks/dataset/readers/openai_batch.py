@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
-from tasks.errors import DataError
 
 OK = 200
 # The candidate, if no line names a model.

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import log
 from tasks.dataset.record import Value, file_name
-from tasks.errors import DataError
 
 REFERENCES = ("expected_output", "reference", "expected")
 

@@ -10,9 +10,9 @@ from json import dumps
 from pathlib import Path
 from typing import Any
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import log
 from tasks.dataset.record import Value, file_name
-from tasks.errors import DataError
 
 KNOWN_VERSIONS = ("3",)
 # Assertions whose value is what a right answer says; with `-any`, a list.

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
-from tasks.errors import DataError
 from tasks.text.json_objects import unique_members
 
 # Numbers and true and false stay what they are.

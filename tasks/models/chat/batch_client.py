@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.chat.client import (
     QUOTED_LENGTH,
     SERVER_ERRORS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, Unpack
 
-from tasks.errors import ModelError, ServerError
+from goldmeter.errors import ModelError, ServerError
 from tasks.models.chat.limits import TEXT, ConcurrencyLimit, Support, is_about_format
 from tasks.models.servers import COMPATIBLE, ApiKey, open_client, server_class
 

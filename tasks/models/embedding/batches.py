@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.pipeline.hashing import sha256
 
 Vectors = NDArray[np.float32]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.embedding.batches import Vectors, batches_of_one_size, encode_batches, unit
 from tasks.pipeline.hashing import sha256
 

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import embedding, gelu, layer_norm, linear, normalize, scaled_dot_product_attention
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tasks.errors import ModelError, ServerError
+from goldmeter.errors import ModelError, ServerError
 from tasks.models.embedding.batches import ANOTHER, Vectors, Vectors64, batches, encode_batches
 from tasks.models.servers import ApiKey, open_client
 from tasks.pipeline.credentials import in_environment, without_credentials

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.models.offline.trees import FILE
 
 RULES = FILE.with_name("rules.jsonl")

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.offline.trees import model_hash
 from tasks.pipeline.hashing import sha256
 from tasks.text.normalization import normalize

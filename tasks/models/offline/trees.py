@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.offline.feature_names import FEATURES
 from tasks.models.offline.splits import MOST_LEAVES, leaf_counts, splits_of
 from tasks.pipeline.hashing import sha256

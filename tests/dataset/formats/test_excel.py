@@ -5,8 +5,8 @@ import datetime as dt
 import pytest
 from openpyxl import Workbook
 
+from goldmeter.errors import DataError
 from tasks.dataset.sources import records
-from tasks.errors import DataError
 
 
 def write(path, *sheets):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset.formats import text_lines
 from tasks.dataset.sources import records
-from tasks.errors import DataError
 
 TEXT = "".join(f'{{"a": "{number * 7919}"}}\n' for number in range(50)).encode()
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import inspect
 from tasks.dataset.sources import records
-from tasks.errors import DataError
 
 LOGS = Path(__file__).parent / "logs"
 JSON = json.loads(gzip.decompress((LOGS / "inspect.json.gz").read_bytes()))

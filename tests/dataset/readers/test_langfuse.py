@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import detect
 from tasks.dataset.sources import records
-from tasks.errors import DataError
 
 TRACE = {
     "id": "t1",

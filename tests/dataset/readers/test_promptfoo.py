@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.errors import DataError
 from tasks.dataset.sources import records
-from tasks.errors import DataError
 
 LOG = Path(__file__).parent / "logs/promptfoo.json"
 OUTPUT = json.loads(LOG.read_text())

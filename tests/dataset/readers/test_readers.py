@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldmeter.errors import DataError
 from tasks.dataset.readers import READERS, detect
 from tasks.dataset.readers.inspect import member
 from tasks.dataset.readers.log import begun_json, document
 from tasks.dataset.settings import Format
 from tasks.dataset.sources import records
-from tasks.errors import DataError
 
 TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 LOGS = Path(__file__).parent / "logs"

@@ -10,8 +10,8 @@ import pytest
 from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.proposal import Proposal
+from goldmeter.errors import DataError
 from tasks.dataset.settings import Dataset
-from tasks.errors import DataError
 from tasks.pipeline import params
 
 QUESTIONS = [{"qid": str(i), "question": f"q{i}?", "gold": f"an a{i}"} for i in range(6)]

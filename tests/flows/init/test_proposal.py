@@ -18,10 +18,10 @@ from flows.init.proposal.given import MOST_RECORDS, Sample, read_sample
 from flows.init.proposal.proposal import UNSET, Proposal, propose
 from flows.init.proposal.section import COMMENTS, replaced, scalar, written
 from flows.init.proposal.verdicts import separator
+from goldmeter.errors import DataError, GoldmeterError, ParamsError
 from tasks.dataset.paths import lookup, parse
 from tasks.dataset.settings import Dataset
 from tasks.dataset.sources import Record
-from tasks.errors import DataError, GoldmeterError, ParamsError
 from tasks.pipeline import params
 from tasks.pipeline.settings import Section
 from tasks.pipeline.yaml import load_yaml, parse_yaml

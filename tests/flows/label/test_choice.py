@@ -5,7 +5,7 @@ import pytest
 
 from flows.label.choice import BY, By, Choice, Design, base_design, choose, read_name, widths
 from flows.label.run_rows import read_run
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tests.flows.label.made_run import QUESTIONS, judge, load_again, make_run
 
 pytestmark = pytest.mark.usefixtures("project")

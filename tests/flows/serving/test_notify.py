@@ -17,8 +17,8 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.serving import notify
 from flows.serving.notify import NotifyError, Outcome, call, check, message, report, seconds_of
-from tasks.console.markdown import escaped
-from tasks.errors import ParamsError
+from goldmeter.console.markdown import escaped
+from goldmeter.errors import ParamsError
 from tasks.pipeline.schedule import Notify
 from tasks.pipeline.yaml import parse_yaml
 from tests.flows.webhook import webhook

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from flows.record import AtWork, Recorded
 from flows.serving import scheduled_run
 from flows.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
-from tasks.errors import DataError, LedgerError, ParamsError, VersionError
+from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
 from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml

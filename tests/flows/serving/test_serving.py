@@ -17,7 +17,7 @@ from prefect.states import Pending, Running, Scheduled
 from flows.schedule import deployment_of
 from flows.serving import stale_runs
 from flows.serving.flow import CHECKOUT, HOST
-from tasks.console.terminal import TRY_LATER
+from goldmeter.console.terminal import TRY_LATER
 from tasks.pipeline.schedule import Schedule
 from tests.flows.conftest import wait_until
 from tests.flows.served import Served, schedule, stop

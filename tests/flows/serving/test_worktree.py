@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from flows.serving import worktree
 from flows.serving.worktree import StillRunningError, prepared
 from flows.system import processes
-from tasks.errors import VersionError
+from goldmeter.errors import VersionError
 
 ROOT = Path(__file__).parents[3]
 PIPELINE = """\

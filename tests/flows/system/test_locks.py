@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flows.system import locks
-from tasks.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError
 
 
 def test_a_second_flow_is_told_that_it_waits(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics import score
 from tasks.metrics.judge.meaning_match import MeaningMatch
 from tasks.metrics.judge.similarity_judge import SimilarityJudge

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics.catalogue import configure
 from tasks.metrics.lexical.json_fields import JsonFields
 from tasks.metrics.pairs import Pairs

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nltk.translate.meteor_score import single_meteor_score
 
 from benchmarks.reference import Synonyms, TableReader
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.metrics.lexical.meteor import Meteor
 from tasks.metrics.pairs import Pairs
 from tasks.text import wordnet as wordnet_module

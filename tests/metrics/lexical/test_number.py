@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics.catalogue import configure
 from tasks.metrics.lexical.number import UNDECIDED, Number
 from tasks.metrics.pairs import Pairs

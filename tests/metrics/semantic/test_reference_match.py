@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.errors import ParamsError
+from goldmeter.errors import ParamsError
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.offline import measured as module
 from tasks.models.offline import model_hash
 from tasks.models.offline.measured import FILE, measured, share_trained_on

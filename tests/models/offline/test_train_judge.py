@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flows.train_judge import main
-from tasks.errors import DataError
+from goldmeter.errors import DataError
 from tasks.models.offline import RIGHT, judge, training
 from tasks.models.offline.counterfactual import counterfactual_pairs
 from tasks.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs

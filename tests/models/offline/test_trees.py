@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.errors import ModelError
+from goldmeter.errors import ModelError
 from tasks.models.offline.feature_names import FEATURES
 from tasks.models.offline.splits import MOST_LEAVES
 from tasks.models.offline.training import Examples, boosted, calibration, exported

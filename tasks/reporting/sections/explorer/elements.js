@@ -47,7 +47,7 @@ function download(name, type, ...parts) {
 
 const count = (n) => n.toLocaleString("en-US");
 
-/** Three significant digits like `number` in tasks/console/format.py: halves are rounded to the even digit. */
+/** Three significant digits like `number` in goldmeter/console/format.py: halves are rounded to the even digit. */
 function number(value) {
   if (Number.isNaN(value)) return "–";
   if (value === 0) return "0";

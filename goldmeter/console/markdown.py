@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from tasks.console.format import visible
+from goldmeter.console.format import visible
 
 # What may begin or end markup: an underscore in a word, and # before other text, do not.
 # A backslash makes a sign text in CommonMark, on GitHub and in both of Prefect's UIs; the older of these does not

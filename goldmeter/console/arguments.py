@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.errors import did_you_mean
+from goldmeter.errors import did_you_mean
 
 
 class Parser(argparse.ArgumentParser):

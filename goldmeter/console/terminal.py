@@ -9,8 +9,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
-from tasks.console.format import visible
-from tasks.errors import ClusterError, GoldmeterError, ServerError, StorageError
+from goldmeter.console.format import visible
+from goldmeter.errors import ClusterError, GoldmeterError, ServerError, StorageError
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -72,7 +72,7 @@ from tasks.scores.worst_slices import worst_slices
 from tasks.wording.comparison_document import PairEntry
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.correlation import ColumnProducts
+    from goldmeter.statistics.correlation import ColumnProducts
 
 SCHEMA = pa.schema(
     [
@@ -491,5 +491,5 @@ STAGE = Stage(
     counts=counts,
     advice=advice,
     check=_check,
-    preload=("tasks.statistics.correlation", "tasks.statistics.corpus"),
+    preload=("goldmeter.statistics.correlation", "goldmeter.statistics.corpus"),
 )

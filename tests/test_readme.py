@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tasks.metrics import accuracy, score
-from tasks.metrics.catalogue import families, metric_class, names
-from tasks.pipeline.schedule import Schedule
-from tasks.statistics import (
+from goldmeter.statistics import (
     Estimate,
     alpha_spending,
     mcnemar_midp,
@@ -21,6 +18,9 @@ from tasks.statistics import (
     required_rows,
     score_interval,
 )
+from tasks.metrics import accuracy, score
+from tasks.metrics.catalogue import families, metric_class, names
+from tasks.pipeline.schedule import Schedule
 from tasks.wording.verdicts import Verdict
 from tests.small_project import ROOT
 

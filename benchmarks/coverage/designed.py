@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, covers, each, length
-from tasks.statistics.designed import DesignedLabels, designed_difference, designed_mean
-from tasks.statistics.ppi import PpiEstimate, ppi_mean
-from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities
+from goldmeter.statistics.designed import DesignedLabels, designed_difference, designed_mean
+from goldmeter.statistics.ppi import PpiEstimate, ppi_mean
+from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities
 
 COVERS = covers(0.94)
 ROWS = 2_000

@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from benchmarks.coverage import cells, corpus
 from benchmarks.coverage.cells import Cell, Floats, Rng, Simulation, Study, contains, covers, each, length
-from tasks.statistics.clusters import Codes
-from tasks.statistics.paired import PairedDifference, paired_difference
+from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics.paired import PairedDifference, paired_difference
 
 Sampler = Callable[[Rng, int], Floats]
 

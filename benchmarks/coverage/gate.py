@@ -10,11 +10,11 @@ from scipy.stats import binom
 
 from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Cell, Floats, Measure, Outcomes, Rng, Simulation, Study, each
-from tasks.statistics.clusters import Codes
-from tasks.statistics.multiplicity import max_t
-from tasks.statistics.paired import PairedDifference, mcnemar_midp, paired_difference
-from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
-from tasks.statistics.sequential import alpha_spending, drift_detector
+from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics.multiplicity import max_t
+from goldmeter.statistics.paired import PairedDifference, mcnemar_midp, paired_difference
+from goldmeter.statistics.power import detectable_difference, required_rows, rows_to_find
+from goldmeter.statistics.sequential import alpha_spending, drift_detector
 
 FAMILY, POWER = "15 correlated metrics", "power planning"
 LOOKS, FRESH = "90 daily looks, same rows", "100 fresh rows a day, floor .85"

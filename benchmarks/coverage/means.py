@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Cell, Floats, Measure, Rng, Simulation, Study, contains, covers, each, length
-from tasks.statistics import mean_interval
-from tasks.statistics.clusters import Codes
+from goldmeter.statistics import mean_interval
+from goldmeter.statistics.clusters import Codes
 
 BINARY, BOUNDED, CLUSTERED = "binary mean", "bounded mean", "clustered mean"
 _Z = 1.959963984540054

@@ -10,10 +10,10 @@ import numpy as np
 
 from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length
-from tasks.statistics.cross_fit import cross_fitted
-from tasks.statistics.mean import mean_interval
-from tasks.statistics.paired import paired_difference
-from tasks.statistics.ppi import ppi_difference, ppi_mean
+from goldmeter.statistics.cross_fit import cross_fitted
+from goldmeter.statistics.mean import mean_interval
+from goldmeter.statistics.paired import paired_difference
+from goldmeter.statistics.ppi import ppi_difference, ppi_mean
 
 REST = 2_000
 

@@ -11,8 +11,8 @@ from scipy.stats import binom, poisson
 
 from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, contrast, covers, each
 from benchmarks.coverage.means import cluster_codes
-from tasks.statistics.clusters import Codes
-from tasks.statistics.quantiles import average_interval, quantile_difference, quantile_interval
+from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics.quantiles import average_interval, quantile_difference, quantile_interval
 
 TOPIC, CLUSTERED, PAIRED = "quantile", "clustered quantile", "paired difference of quantiles"
 SHARES = (0.5, 0.95)

@@ -10,13 +10,13 @@ from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length
 from benchmarks.coverage.designed import Judged, blind_to_some, calibrated, lenient, too_sure
 from flows.label.choice import Drawn, base_design, combined, mixed_share, squared_weights
-from tasks.statistics.calibration import calibration
-from tasks.statistics.clusters import Codes
-from tasks.statistics.cross_fit import cross_fitted
-from tasks.statistics.designed import designed_mean
-from tasks.statistics.ppi import PpiEstimate, ppi_mean
-from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
-from tasks.statistics.threshold import DISTANCES, risk_band
+from goldmeter.statistics.calibration import calibration
+from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics.cross_fit import cross_fitted
+from goldmeter.statistics.designed import designed_mean
+from goldmeter.statistics.ppi import PpiEstimate, ppi_mean
+from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
+from goldmeter.statistics.threshold import DISTANCES, risk_band
 
 CALIBRATION, BAND = "calibration of the judge's probability", "learnt band of a cascade"
 ESTIMATES = "estimates with the recalibrated probability"

@@ -9,8 +9,8 @@ from scipy.special import betaln
 
 from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Floats, Measure, Outcomes, Rng, Simulation, contains, covers, each
-from tasks.statistics import paired_difference, pass_all, pass_at, question_interval
-from tasks.statistics.arrays import IntArray
+from goldmeter.statistics import paired_difference, pass_all, pass_at, question_interval
+from goldmeter.statistics.arrays import IntArray
 
 Kind = Literal["at", "all"]
 TOPICS: dict[Kind, str] = {"at": "pass@k", "all": "pass^k"}

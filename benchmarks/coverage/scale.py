@@ -6,8 +6,8 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.coverage.cells import Floats, generator
-from tasks.statistics.correlation import correlations
-from tasks.statistics.mean import mean_interval
+from goldmeter.statistics.correlation import correlations
+from goldmeter.statistics.mean import mean_interval
 
 Columns = list[Floats]
 UNMEASURED = 0.02

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length, width
-from tasks.statistics.clusters import Codes
-from tasks.statistics.estimate import Estimate
-from tasks.statistics.mean import mean_interval
-from tasks.statistics.threshold import threshold_from_labels
+from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics.estimate import Estimate
+from goldmeter.statistics.mean import mean_interval
+from goldmeter.statistics.threshold import threshold_from_labels
 
 TOPIC = "threshold accuracy interval"
 COVERED = covers(0.935)

@@ -11,12 +11,12 @@ from scipy.special import expit, ndtr
 
 from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each
-from tasks.statistics import mean_interval
-from tasks.statistics.agreement import krippendorff_alpha
-from tasks.statistics.bradley_terry import PairSums, Strength, strengths, win_rate
-from tasks.statistics.clusters import Codes, cluster_totals
-from tasks.statistics.majority import majority
-from tasks.statistics.panel import majority_contributions, mean_contributions, with_jurors
+from goldmeter.statistics import mean_interval
+from goldmeter.statistics.agreement import krippendorff_alpha
+from goldmeter.statistics.bradley_terry import PairSums, Strength, strengths, win_rate
+from goldmeter.statistics.clusters import Codes, cluster_totals
+from goldmeter.statistics.majority import majority
+from goldmeter.statistics.panel import majority_contributions, mean_contributions, with_jurors
 
 # Krippendorff's alpha of raters who call each row right with a chance of its own: the intraclass correlation
 

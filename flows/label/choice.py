@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from flows.label.run_rows import JUDGE, Mask, RunRows
 from goldmeter.errors import DataError
+from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 from tasks.metrics.base import Floats
 from tasks.pipeline.tables import Parts
 from tasks.reporting.row_texts import hashed
 from tasks.scores.offline_calibration import joined, labelled_probabilities, recalibration
 from tasks.scores.score_parts import ScoreParts
-from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 
 By = Literal["active", "random", "disagreement"]
 # How labelled rows came to be chosen: by flows.label, or on the page of the report by who reads it.

@@ -8,6 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldmeter.statistics.clusters import GroupTotals
+from goldmeter.statistics.corpus import Replicates
+from goldmeter.statistics.correlation import ColumnProducts, column_products
+from goldmeter.statistics.paired import DifferenceSums, deleted
+from goldmeter.statistics.weighted import WeightedSums
 from tasks.comparison.measures import LABEL, Measure, measures
 from tasks.comparison.pairing import Blocks, Pairing, Positions
 from tasks.metrics.base import Floats
@@ -15,11 +20,6 @@ from tasks.scores import estimates
 from tasks.scores.columns import Mask, lone_clusters
 from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.sums import summed
-from tasks.statistics.clusters import GroupTotals
-from tasks.statistics.corpus import Replicates
-from tasks.statistics.correlation import ColumnProducts, column_products
-from tasks.statistics.paired import DifferenceSums, deleted
-from tasks.statistics.weighted import WeightedSums
 
 
 class ComparedRows(NamedTuple):
@@ -413,7 +413,7 @@ def critical_value(measures: Sequence[Compared], confidence: float, *, joint: bo
     Rows of one id are one item, whatever pair of candidates they are of; so are all rows of one cluster.
     joint: whether the differences are those of the rows as they are; else Šidák's value is used.
     """
-    from tasks.statistics.multiplicity import max_t_of_products, sidak
+    from goldmeter.statistics.multiplicity import max_t_of_products, sidak
 
     if not measures:
         return float("nan")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from goldmeter.statistics.weighted import WeightedSums
 from tasks.comparison.compared import ROUNDING, Compared, ComparedRows, critical_value
 from tasks.comparison.gate import of_blocks, verdict
 from tasks.comparison.measures import LABEL
@@ -22,13 +23,12 @@ from tasks.scores.primary import VERDICT, column
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.sums import summed
 from tasks.scores.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
-from tasks.statistics.weighted import WeightedSums
 from tasks.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from tasks.wording.verdicts import Verdict
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import BiasModel, PairedDifference
-    from tasks.statistics.clusters import ClusterTotals
+    from goldmeter.statistics import BiasModel, PairedDifference
+    from goldmeter.statistics.clusters import ClusterTotals
 
 Parts = Sequence[tuple[float, Compared]]
 
@@ -81,9 +81,9 @@ def by_shares(one: Compared, parts: Parts) -> Compared:
 
 def weighted_difference(one: Compared, plain: "PairedDifference", confidence: float) -> "PairedDifference":
     """The weighted difference with its interval and p value; with equal weights, the plain one."""
+    from goldmeter.statistics import Method
+    from goldmeter.statistics.weighted import weighted_difference as difference
     from tasks.scores.estimates import ONE_CLUSTER
-    from tasks.statistics import Method
-    from tasks.statistics.weighted import weighted_difference as difference
 
     sums = one.sums.weighted
     if sums is None or (sums.n == one.n and sums.are_equal):
@@ -159,7 +159,7 @@ def local_confidence(critical: float) -> float:
 
 def detectable(one: Compared, confidence: float) -> float | None:
     """The smallest true difference that these rows show in four of five cases; None where the spread is unknown."""
-    from tasks.statistics.power import detectable_of_error, detectable_of_sums
+    from goldmeter.statistics.power import detectable_of_error, detectable_of_sums
 
     if not _has_spread(one) or one.is_designed:
         return None
@@ -174,8 +174,8 @@ def detectable(one: Compared, confidence: float) -> float | None:
 
 def rows_needed(one: Compared, difference: float, confidence: float) -> int | None:
     """The number of rows like these that show this difference in four of five cases; None if it is unknown."""
-    from tasks.statistics import TooManyRowsError
-    from tasks.statistics.power import rows_to_find_of_sums
+    from goldmeter.statistics import TooManyRowsError
+    from goldmeter.statistics.power import rows_to_find_of_sums
 
     if one.is_designed or not _has_spread(one) or one.head.kind == "corpus" or not difference or is_by_judge_alone(one):
         return None
@@ -198,7 +198,7 @@ def _clusters(one: Compared) -> "ClusterTotals | None":
 
 def _corpus_error(one: Compared) -> tuple[float | None, int]:
     """The standard error of a difference of corpus scores by the influences of rows, or of clusters; their number."""
-    from tasks.statistics.paired import jackknife_error
+    from goldmeter.statistics.paired import jackknife_error
 
     rows = one.row_jackknife
     if one.clusters is None or rows.undefined:
@@ -210,7 +210,7 @@ def _corpus_error(one: Compared) -> tuple[float | None, int]:
 
 def detectable_by_error(difference: Difference) -> float | None:
     """The smallest true difference with weights that such rows show in four of five cases; None if it is unknown."""
-    from tasks.statistics.power import detectable_of_error
+    from goldmeter.statistics.power import detectable_of_error
 
     one = difference.compared
     smallest = detectable_of_error(difference.error, max(one.n, 2), POWER, difference.confidence)
@@ -266,9 +266,9 @@ def _difference(
 
 def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
     """The difference with an interval that is not corrected for other differences; margin: as of `Difference`."""
-    from tasks.statistics import Method, PairedDifference
-    from tasks.statistics.clusters import check_clusters
-    from tasks.statistics.paired import difference_of_replicates, difference_of_sums
+    from goldmeter.statistics import Method, PairedDifference
+    from goldmeter.statistics.clusters import check_clusters
+    from goldmeter.statistics.paired import difference_of_replicates, difference_of_sums
 
     if one.is_one_cluster:
         width = one.head.scale if one.head.bounds else np.inf
@@ -297,7 +297,7 @@ def with_judge_error(
 
     shares: of changed rows, and of rows outside of the domain, where rows count by weights; None: each row counts once.
     """
-    from tasks.statistics import transported_difference
+    from goldmeter.statistics import transported_difference
 
     if not is_by_judge_alone(one) or not isfinite(estimate.value):
         return estimate

@@ -14,7 +14,7 @@ from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Hashes
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import DesignedLabels, PairedDifference
+    from goldmeter.statistics import DesignedLabels, PairedDifference
 
 # Of more labelled rows a prediction-powered difference is not computed, as they say enough by themselves; of the other
 # rows so many are used, which leaves 1 % of their variance at ten times as many as labelled ones.
@@ -28,7 +28,7 @@ def powered(one: Compared, confidence: float) -> "PairedDifference | None":
         None for other measures, labels that were not chosen at random, too few or more than 50,000 of them, and labels
         on every row.
     """
-    from tasks.statistics import PairedDifference, cross_fitted, ppi_difference
+    from goldmeter.statistics import PairedDifference, cross_fitted, ppi_difference
 
     if one.name != LABEL or one.n < human_labels.FEWEST or one.is_one_cluster:
         return None
@@ -66,7 +66,7 @@ def designed(one: Compared, confidence: float) -> _Weighted | None:
     Returns:
         None for other measures, and labels that no design chose.
     """
-    from tasks.statistics import Method, PairedDifference, designed_difference
+    from goldmeter.statistics import Method, PairedDifference, designed_difference
 
     if not one.is_designed:
         return None
@@ -110,7 +110,7 @@ def _labels(
     parts: Sequence[tuple[Floats, Floats, Floats]], order: Positions, groups: Positions | None
 ) -> "DesignedLabels":
     """The labels of one version with what its other measures expect; parts: labels, scores, probabilities of blocks."""
-    from tasks.statistics import DesignedLabels
+    from goldmeter.statistics import DesignedLabels
 
     y, scores, probability = (np.concatenate(arrays)[order] for arrays in zip(*parts, strict=True))
     complete = human_labels.filled([*scores.T], len(y))

@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldmeter.statistics.arrays import BoolArray
+from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics.quantiles import average_interval, quantile_difference
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import Blocks
 from tasks.metrics.base import Floats
@@ -13,9 +16,6 @@ from tasks.scores.column_facts import RESOURCES, SHARES, resource_measures
 from tasks.scores.estimates import is_one_cluster, silenced
 from tasks.scores.resources import kinds_of, signature, significant, statistic_of
 from tasks.scores.targets import Maximum, TargetVerdict, maximum_verdict
-from tasks.statistics.arrays import BoolArray
-from tasks.statistics.clusters import Codes
-from tasks.statistics.quantiles import average_interval, quantile_difference
 from tasks.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
 from tasks.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, only_there, refusal
 

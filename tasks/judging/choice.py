@@ -39,7 +39,7 @@ from tasks.scores.column_facts import PROBABILITY
 from tasks.scores.estimates import ONE_CLUSTER, is_one_cluster
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import Estimate, PairedDifference
+    from goldmeter.statistics import Estimate, PairedDifference
 
 # Labelled rows that are judged, unless more or fewer are asked for.
 ROWS = 300
@@ -144,8 +144,8 @@ def choice(
         entries: Of each judge in the ledger.
         prices: Of each judge.
     """
-    from tasks.statistics import Estimate, Method, mean_interval, paired_difference
-    from tasks.statistics.majority import majority
+    from goldmeter.statistics import Estimate, Method, mean_interval, paired_difference
+    from goldmeter.statistics.majority import majority
 
     clusters = None if len({*sample.groups}) == len(sample.groups) else np.array(sample.groups)
 

@@ -30,7 +30,7 @@ from tasks.pipeline import params
 from tasks.pipeline.dvc_yaml import LEDGER
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics.threshold import Side
+    from goldmeter.statistics.threshold import Side
 
 
 def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
@@ -135,7 +135,7 @@ def show_band(share: float) -> None:
         ParamsError: The share is out of range, or the labels are no random part of the rows.
         DataError: The labels do not show that the offline judge is right often enough anywhere.
     """
-    from tasks.statistics.threshold import fewest_decided, risk_band
+    from goldmeter.statistics.threshold import fewest_decided, risk_band
 
     if not 0.0 < share < 0.5:  # noqa: PLR2004 (a coin)
         raise ParamsError(f"--band {share:g}: expected a share above 0 and below 0.5, such as 0.02")

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from goldmeter.statistics import mean_interval
 from tasks.metrics.aliases import accepts_aliases
 from tasks.metrics.lexical.accuracy import EXACT, Accuracy, Match
-from tasks.statistics import mean_interval
 
 
 @accepts_aliases(response="predictions", references="references")

@@ -111,7 +111,7 @@ def next_look(past: pa.Table, schedule: str, commit: str, content: str, alpha: f
         content: Hash of what is compared.
         alpha: Probability that any of all looks at the baseline is a false alarm.
     """
-    from tasks.statistics import alpha_spending
+    from goldmeter.statistics import alpha_spending
 
     of_baseline = pc.and_(pc.equal(past["schedule"], schedule), pc.equal(past["baseline_commit"], commit))
     earlier = past.filter(pc.and_(of_baseline, pc.is_valid(past["look"])))

@@ -18,7 +18,7 @@ from tasks.scores.columns import Candidate, Mask
 from tasks.wording.alarms import BeyondFloor, beyond_floor, untested_floor
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import DriftState
+    from goldmeter.statistics import DriftState
 
 
 class EProcessEntry(TypedDict):
@@ -226,7 +226,7 @@ def _entry(
 
 def _after(stream: FloorStream, state: "DriftState | None", fresh: Mask) -> "DriftState":
     """The state after this run; a measure for which lower is better is mirrored within its bounds."""
-    from tasks.statistics import drift_detector
+    from goldmeter.statistics import drift_detector
 
     low, high = stream.measure.bounds or (0.0, 1.0)
     rows, floor, groups = stream.measure.values[fresh], stream.floor, stream.candidate.groups
@@ -236,7 +236,7 @@ def _after(stream: FloorStream, state: "DriftState | None", fresh: Mask) -> "Dri
 
 
 def _state(entry: EProcessEntry) -> "DriftState":
-    from tasks.statistics import DriftState
+    from goldmeter.statistics import DriftState
 
     floor, days, bets, log_wealth, evidence, peak = entry["state"]
     return DriftState(floor, days, bets, tuple(log_wealth), evidence, peak)

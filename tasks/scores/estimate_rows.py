@@ -21,7 +21,7 @@ from tasks.scores.score_parts import SecondSums
 from tasks.scores.sums import CandidateSums, ColumnSums
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import Estimate
+    from goldmeter.statistics import Estimate
 
 Row = dict[str, Any]
 

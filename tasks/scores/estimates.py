@@ -14,11 +14,11 @@ from tasks.metrics.catalogue import configure
 from tasks.scores.sums import ColumnSums, Counted
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics import DesignedDifference, Estimate, PairedDifference, PpiEstimate
-    from tasks.statistics.clusters import ClusterTotals
-    from tasks.statistics.corpus import Replicates
-    from tasks.statistics.gaffke import Distribution
-    from tasks.statistics.moments import Deviations, Moments
+    from goldmeter.statistics import DesignedDifference, Estimate, PairedDifference, PpiEstimate
+    from goldmeter.statistics.clusters import ClusterTotals
+    from goldmeter.statistics.corpus import Replicates
+    from goldmeter.statistics.gaffke import Distribution
+    from goldmeter.statistics.moments import Deviations, Moments
 
     AnyEstimate = TypeVar("AnyEstimate", Estimate, PairedDifference, PpiEstimate, DesignedDifference)
 
@@ -58,7 +58,7 @@ def estimate(
 
 def pass_rate(sums: ColumnSums, confidence: float, *, guarantee: bool = False) -> "Estimate":
     """Estimate the share of the measured rows that pass, with an interval; arguments as of `estimate`."""
-    from tasks.statistics.gaffke import Distribution
+    from goldmeter.statistics.gaffke import Distribution
 
     clusters = None if sums.clusters is None else sums.clusters.of_verdicts()
     spread = Distribution.of_passes(sums.n_measured, sums.passed or 0) if guarantee else None
@@ -83,9 +83,9 @@ def mean(
         spread: How often each score occurs, for an interval that never covers less than `confidence`; else None.
         deviations: As of `estimate`.
     """
-    from tasks.statistics import Estimate, Method
-    from tasks.statistics.clusters import check_clusters
-    from tasks.statistics.mean import interval_of_moments
+    from goldmeter.statistics import Estimate, Method
+    from goldmeter.statistics.clusters import check_clusters
+    from goldmeter.statistics.mean import interval_of_moments
 
     if clusters is not None and len(clusters.size) == 1:
         return Estimate(moments.mean, *bounds, moments.n, Method(ONE_CLUSTER))
@@ -143,10 +143,10 @@ def rounded(value: Any) -> Any:
 
 def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bounds, confidence: float) -> "Estimate":
     """Estimate a corpus score, or the mean of scores without bounds, whose jackknife is its t interval."""
-    from tasks.statistics import Estimate, Method
-    from tasks.statistics.clusters import check_clusters
-    from tasks.statistics.corpus import jackknife_interval, warn_of_few_rows
-    from tasks.statistics.estimate import NO_ROWS, unknown
+    from goldmeter.statistics import Estimate, Method
+    from goldmeter.statistics.clusters import check_clusters
+    from goldmeter.statistics.corpus import jackknife_interval, warn_of_few_rows
+    from goldmeter.statistics.estimate import NO_ROWS, unknown
 
     n = sums.n_measured
     if not n:
@@ -167,7 +167,7 @@ def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bound
 
 def _error(sums: ColumnSums, replicates: "Replicates | None") -> float | None:
     """The standard error of a score by the jackknife; None if it is undefined."""
-    from tasks.statistics.corpus import Replicates
+    from goldmeter.statistics.corpus import Replicates
 
     n = sums.n_measured
     if sums.clusters is None and sums.stats is None:

@@ -17,7 +17,7 @@ from tasks.scores.signature import OFFLINE, VerdictSource
 from tasks.scores.sums import CandidateSums, System
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import BiasModel
+    from goldmeter.statistics import BiasModel
 
 # The share of rows outside of the offline judge's domain from which on its rate allows no claim. Up to it, these rows
 # count as all wrong in the lower limit and as all right in the upper one.
@@ -236,7 +236,7 @@ def _by_judge(
 
 def _transported(rate: Mapping[str, Any], share: float, model: "BiasModel", confidence: float) -> Limited:
     """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
-    from tasks.statistics import transported
+    from goldmeter.statistics import transported
 
     value = rate["value"]
     # Near 0 and 1 the sampling interval is not symmetric, so each limit has the standard error of its own side.
@@ -269,7 +269,7 @@ def have_labels(candidates: Sequence[System]) -> bool:
 
 
 def _proposal(confidence: float) -> str:
-    from tasks.statistics import score_interval
+    from goldmeter.statistics import score_interval
 
     low, high = score_interval(0.5, PROPOSED, confidence=confidence)  # the widest: the human rate is not known
     return (
@@ -280,7 +280,7 @@ def _proposal(confidence: float) -> str:
 
 def offline_bias() -> "BiasModel | None":
     """How the offline judge's bias varies; None for a model that was not measured."""
-    from tasks.statistics import bias_model
+    from goldmeter.statistics import bias_model
 
     facts = measured()
     if facts is None:

@@ -22,7 +22,7 @@ from tasks.scores.metrics_report import (
 )
 
 if TYPE_CHECKING:
-    from tasks.statistics import Estimate, FittedThreshold, PairedDifference, PpiEstimate
+    from goldmeter.statistics import Estimate, FittedThreshold, PairedDifference, PpiEstimate
 
 LABEL = "label"
 # With fewer labels any figure would be noise.
@@ -112,7 +112,7 @@ def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> A
     Returns:
         None for a column without a pass rate, and with too few labels.
     """
-    from tasks.statistics import agreement as agreement_with_labels
+    from goldmeter.statistics import agreement as agreement_with_labels
 
     rows = _labelled(candidate, column)
     if rows is None or rows.passed is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
@@ -171,7 +171,7 @@ def prediction_powered(
     Returns:
         None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
     """
-    from tasks.statistics import ppi_mean
+    from goldmeter.statistics import ppi_mean
 
     label, designed = _column(candidate, LABEL), candidate.labels_designed
     labelled = None if label is None else ~np.isnan(label.values)
@@ -222,7 +222,7 @@ def designed_estimates(
 
 def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> "PpiEstimate":
     """Estimate from labels that a design chose; labels, expected: shape (n,), NaN without a label."""
-    from tasks.statistics import designed_mean
+    from goldmeter.statistics import designed_mean
 
     labelled = ~np.isnan(labels)
     clusters, rest = split(candidate.groups, labelled, ~labelled)
@@ -239,7 +239,7 @@ def expected_labels(
     labels: Floats, scores: Floats, groups: NDArray[np.intp] | None, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> Floats:
     """The label that a cross-fitted regression on the scores expects of each row, shape (n,); 0 without scores."""
-    from tasks.statistics import cross_fitted
+    from goldmeter.statistics import cross_fitted
 
     labelled = ~np.isnan(labels)
     expected = np.zeros(len(labels))
@@ -266,7 +266,7 @@ def prediction_powered_judge(
     Returns:
         None for a judge of every row, and for too few verdicts.
     """
-    from tasks.statistics import ppi_mean
+    from goldmeter.statistics import ppi_mean
 
     scored = ~np.isnan(offline)
     measured = ~np.isnan(column.values) & scored
@@ -323,7 +323,7 @@ def powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
 def _fitted(
     candidates: Sequence[Candidate], name: str, confidence: float
 ) -> "tuple[FittedThreshold, LabelledScores] | None":
-    from tasks.statistics import threshold_from_labels
+    from goldmeter.statistics import threshold_from_labels
 
     columns = [(candidate, _column(candidate, name)) for candidate in candidates]
     parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]

@@ -17,7 +17,7 @@ from tasks.scores.metrics_report import CalibrationEntry, ReliabilityEntry
 from tasks.scores.score_parts import ScoreParts
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics.calibration import Calibration
+    from goldmeter.statistics.calibration import Calibration
 
 # Column of data/judge: the offline judge's probability that the answer is right.
 OFFLINE_MATCH = "offline_match"
@@ -125,7 +125,7 @@ def reliability(labelled: LabelledProbabilities, confidence: float) -> list[Reli
     Groups have about equal numbers of rows, FEWEST_IN_GROUP at least; rows with equal probabilities are in one. Their
     intervals hold one by one. Empty with fewer than two groups.
     """
-    from tasks.statistics import FewClusters, mean_interval
+    from goldmeter.statistics import FewClusters, mean_interval
 
     p, labels, clusters = labelled.probabilities, labelled.labels.astype(np.float64), labelled.clusters
     groups = min(MOST_GROUPS, p.size // FEWEST_IN_GROUP)
@@ -153,7 +153,7 @@ def reliability(labelled: LabelledProbabilities, confidence: float) -> list[Reli
 
 def recalibration(labelled: LabelledProbabilities, confidence: float) -> Recalibration | None:
     """Return how to recalibrate; None with few labels, and if they do not reject the calibration."""
-    from tasks.statistics.calibration import calibration
+    from goldmeter.statistics.calibration import calibration
 
     clusters, labels, p = labelled.clusters, labelled.labels, labelled.probabilities
     tested = len(np.unique(clusters))

@@ -16,7 +16,7 @@ from tasks.scores.metrics_report import Interval, JurorEntry, PanelEntry, PanelM
 from tasks.scores.verdict_columns import JURORS, Votes, stated_votes, vote_table, votes_column
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import Estimate
+    from goldmeter.statistics import Estimate
 
 Row = dict[str, Any]
 ONE_JUROR = "one juror voted"
@@ -95,8 +95,8 @@ def with_jurors(rows: Sequence[Row], panel: Panel, candidates: Sequence[Candidat
 
 
 def _widened(row: Row, panel: Panel, metric: str, candidate: Candidate, confidence: float) -> Row:
-    from tasks.statistics import Estimate
-    from tasks.statistics.panel import majority_contributions, mean_contributions, passing_contributions
+    from goldmeter.statistics import Estimate
+    from goldmeter.statistics.panel import majority_contributions, mean_contributions, passing_contributions
 
     column = _column(candidate, row["metric"])
     chosen = ~np.isnan(column.values)
@@ -128,7 +128,7 @@ def _widened(row: Row, panel: Panel, metric: str, candidate: Candidate, confiden
 def _with(
     estimate: "Estimate", adds: Floats, groups: Any, bounds: tuple[float, float], confidence: float
 ) -> "Estimate":
-    from tasks.statistics.panel import with_jurors as over_jurors
+    from goldmeter.statistics.panel import with_jurors as over_jurors
 
     return over_jurors(estimate, adds, groups, bounds, confidence)
 
@@ -176,8 +176,8 @@ def _agreement_of_jurors(
     meaning: Votes, column: ScoreColumn, votes: Floats, groups: Any, confidence: float
 ) -> _Agreement:
     """How far jurors agree on rows with two votes or more: on the vote itself, or on whether its number passes."""
-    from tasks.statistics import mean_interval
-    from tasks.statistics.agreement import krippendorff_alpha, pair_agreement
+    from goldmeter.statistics import mean_interval
+    from goldmeter.statistics.agreement import krippendorff_alpha, pair_agreement
 
     several = (~np.isnan(votes)).sum(axis=1) > 1
     said = votes[several]
@@ -221,7 +221,7 @@ def _juror(
 
 def _accuracy(scores: Floats, candidate: Candidate, confidence: float) -> Interval | None:
     """How often a juror says what human labels say; None with too few, and for labels that a design chose."""
-    from tasks.statistics import mean_interval
+    from goldmeter.statistics import mean_interval
 
     labels = [column.values for column in candidate.columns if column.name == LABEL]
     if not labels or candidate.labels_designed:

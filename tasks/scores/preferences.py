@@ -27,7 +27,7 @@ from tasks.scores.metrics_report import (
 from tasks.scores.targets import PREFERRED_OVER
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.clusters import ClusterTotals
+    from goldmeter.statistics.clusters import ClusterTotals
 
 Pair = tuple[str, str]
 # Verdict → points of the second candidate.
@@ -169,8 +169,8 @@ def _clusters(load: pa.Table, ids: pa.ChunkedArray) -> NDArray[np.intp]:
 
 
 def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, grouped: bool) -> NamedPairEntry:
-    from tasks.statistics.bradley_terry import win_rate
-    from tasks.statistics.clusters import ClusterTotals
+    from goldmeter.statistics.bradley_terry import win_rate
+    from goldmeter.statistics.clusters import ClusterTotals
 
     p = len(sums.outcomes)
     wins, ties, losses, identical, both, flips = (int(count) for count in sums.outcomes[number])
@@ -209,7 +209,7 @@ def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, g
 
 def _position(sums: PreferenceSums, confidence: float) -> PositionEntry | None:
     """How far verdicts depend on the order of the answers; None if no pair was asked about in both orders."""
-    from tasks.statistics.clusters import ClusterTotals
+    from goldmeter.statistics.clusters import ClusterTotals
 
     size, flips, first = sums.items[:, -_POSITION:].T
     used = size > 0
@@ -221,8 +221,8 @@ def _position(sums: PreferenceSums, confidence: float) -> PositionEntry | None:
 
 def _share(clusters: "ClusterTotals", confidence: float) -> Interval:
     """The mean of scores in [0, 1] over comparisons, those of one cluster depending on each other."""
-    from tasks.statistics.clusters import clustered_n_of_totals
-    from tasks.statistics.wilson import score_interval
+    from goldmeter.statistics.clusters import clustered_n_of_totals
+    from goldmeter.statistics.wilson import score_interval
 
     value = float(clusters.total.sum() / clusters.size.sum())
     if len(clusters.size) == 1:
@@ -236,7 +236,7 @@ def _ranked(
     sums: PreferenceSums, pairs: Sequence[Pair], names: Sequence[str], confidence: float
 ) -> list[PreferenceRank] | str:
     """The ranks, the strongest first; or why there are none."""
-    from tasks.statistics.bradley_terry import PairSums, components, strengths
+    from goldmeter.statistics.bradley_terry import PairSums, components, strengths
 
     p, place = len(pairs), {name: number for number, name in enumerate(names)}
     numbered = [(place[a], place[b]) for a, b in pairs]

@@ -34,7 +34,7 @@ from tasks.scores.sums import CandidateSums
 from tasks.scores.verdict_columns import REPEATED, verdicts_column
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.clusters import Codes
+    from goldmeter.statistics.clusters import Codes
 
 # Others differ more often on the rows that an adjudicator rated than on the rest, by more than this share.
 MORE_OFTEN = 0.5
@@ -47,8 +47,8 @@ def raters_entry(candidate: Candidate, confidence: float) -> RatersEntry | None:
         candidate: Its rated rows.
         confidence: Of each interval.
     """
-    from tasks.statistics import mean_interval
-    from tasks.statistics.agreement import krippendorff_alpha, pair_agreement
+    from goldmeter.statistics import mean_interval
+    from goldmeter.statistics.agreement import krippendorff_alpha, pair_agreement
 
     if candidate.ratings is None:
         return None
@@ -99,7 +99,7 @@ def _one_rater(
     column: ScoreColumn, right: Floats, pairs: Floats, groups: "Codes | None", confidence: float
 ) -> OneRaterEntry | None:
     """How often a column's pass or fail is what a rater says; right: the share of raters who call a row right."""
-    from tasks.statistics import mean_interval, paired_difference
+    from goldmeter.statistics import mean_interval, paired_difference
 
     both = ~np.isnan(pairs) & ~np.isnan(column.values)
     clusters = _groups_of(groups, both)
@@ -161,7 +161,7 @@ def _has_grade(candidate: Candidate) -> Iterator[Floats]:
 
 def _agreement(candidate: Candidate, grades: ScoreColumn, judged: ScoreColumn, confidence: float) -> GradedEntry | None:
     """How far a judge's scores agree with grades; on two scales, the bounds of both are taken for the same."""
-    from tasks.statistics.agreement import quadratic_kappa, spearman
+    from goldmeter.statistics.agreement import quadratic_kappa, spearman
 
     both = ~np.isnan(grades.values) & ~np.isnan(judged.values)
     clusters = None if candidate.groups is None else candidate.groups[both]
@@ -197,7 +197,7 @@ def graded_prediction_powered(
     Returns:
         None for too few grades, grades of every row, and without any score of nearly all rows.
     """
-    from tasks.statistics import ppi_mean
+    from goldmeter.statistics import ppi_mean
 
     graded, bounds = ~np.isnan(column.values), column.facts.bounds
     scores = cheap_scores(candidate, offline, column.name)
@@ -256,7 +256,7 @@ def noise(entries: Mapping[str, Mapping[str, SelfAgreementEntry]], judge: Parts)
 def _self_agreement_entry(
     repeated: _Repeated, about: Mapping[str, Any], confidence: float
 ) -> SelfAgreementEntry | None:
-    from tasks.statistics.agreement import self_agreement
+    from goldmeter.statistics.agreement import self_agreement
 
     if np.unique(repeated.rows).size < FEWEST or is_one_cluster(repeated.groups):
         return None

@@ -14,7 +14,7 @@ from tasks.scores.columns import Candidate, Mask, ScoreColumn
 from tasks.scores.metrics_report import PassEntry, RepeatedEntry, SpreadEntry
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics import VarianceSplit
+    from goldmeter.statistics import VarianceSplit
 
 Codes = NDArray[np.intp]
 # At least one of k draws passes; all of k draws pass.
@@ -45,7 +45,7 @@ class Draws(NamedTuple):
 
     def values(self, kind: str, k: int) -> Floats:
         """pass@k or pass^k of each question, NaN for those with fewer than k measured draws."""
-        from tasks.statistics import pass_all, pass_at
+        from goldmeter.statistics import pass_all, pass_at
 
         return (pass_at if kind == AT else pass_all)(self.measured, self.passed, k)
 
@@ -184,7 +184,7 @@ def _by_question(column: ScoreColumn, questions: Questions, ks: Sequence[int]) -
 
 
 def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float) -> PassEntry:
-    from tasks.statistics import Estimate, Method, question_interval
+    from goldmeter.statistics import Estimate, Method, question_interval
 
     used = ~np.isnan(values)
     clusters = None if groups is None else groups[used]
@@ -204,7 +204,7 @@ def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float
 
 
 def _spread(column: ScoreColumn, questions: Questions) -> SpreadEntry | None:
-    from tasks.statistics import variance_split
+    from goldmeter.statistics import variance_split
 
     measured = ~np.isnan(column.values)
     split = variance_split(_passes(column)[measured].astype(np.float64), questions.codes[measured])

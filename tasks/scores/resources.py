@@ -16,8 +16,8 @@ from tasks.scores.estimates import is_one_cluster, with_warnings
 from tasks.scores.metrics_report import Limited, ResourceEntry, Resources, ResourceStatistic
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics import Estimate
-    from tasks.statistics.clusters import Codes
+    from goldmeter.statistics import Estimate
+    from goldmeter.statistics.clusters import Codes
 
 # Digits that are kept: costs may be millionths of a dollar.
 DIGITS = 6
@@ -61,7 +61,7 @@ def limits(entries: Resources) -> dict[str, dict[str, Limited]]:
 
 def statistic_of(values: Floats, statistic: str, clusters: "Codes | None", confidence: float) -> "Estimate":
     """Estimate a statistic of some rows, shape (n,), n >= 1; without limits if all are in one cluster."""
-    from tasks.statistics.quantiles import average_interval, quantile_interval
+    from goldmeter.statistics.quantiles import average_interval, quantile_interval
 
     share = SHARES[statistic]
     if is_one_cluster(clusters):

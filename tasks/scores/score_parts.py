@@ -23,9 +23,9 @@ from tasks.scores.primary import VERDICT, column
 from tasks.scores.sums import CandidateSums, ColumnSums, Summand, added, candidate_sums
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.corpus import Replicates
-    from tasks.statistics.correlation import ColumnProducts
-    from tasks.statistics.moments import Deviations
+    from goldmeter.statistics.corpus import Replicates
+    from goldmeter.statistics.correlation import ColumnProducts
+    from goldmeter.statistics.moments import Deviations
 
 Key = TypeVar("Key")
 Known = TypeVar("Known")
@@ -142,7 +142,7 @@ def part_sums(
     parts: ScoreParts, number: int, fitted: Mapping[str, float], *, grouped: bool, guarantee: bool
 ) -> PartSums:
     """Add up the rows of a part. fitted: column → fitted threshold. guarantee: as of `candidate_sums`."""
-    from tasks.statistics.correlation import ColumnProducts
+    from goldmeter.statistics.correlation import ColumnProducts
 
     found = parts.candidates(number, fitted, grouped=grouped)
     reasons = _domain_reasons(parts.judge, number)
@@ -210,7 +210,7 @@ def corpus_totals(sums: CandidateSums) -> dict[Place, tuple[float, ...]]:
 
 def steady_means(sums: CandidateSums, confidence: float) -> dict[Place, float]:
     """The means of a candidate's scores that may be steady."""
-    from tasks.statistics.mean import may_be_steady
+    from goldmeter.statistics.mean import may_be_steady
 
     return {
         place: one.moments.mean
@@ -238,7 +238,7 @@ def second_sums(parts: ScoreParts, number: int, totals: Totals) -> SecondSums:
 
 
 def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]]) -> "dict[Place, Replicates]":
-    from tasks.statistics.corpus import Replicates
+    from goldmeter.statistics.corpus import Replicates
 
     return {
         place: Replicates.of(np.asarray(corpus_score(one)(np.array(total) - one.stats[rows]), np.float64))
@@ -248,7 +248,7 @@ def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]])
 
 
 def _deviations(candidate: Candidate, means: Mapping[Place, float]) -> "dict[Place, Deviations]":
-    from tasks.statistics.moments import Deviations
+    from goldmeter.statistics.moments import Deviations
 
     return {
         place: Deviations.of(one.values[rows], mean, one.facts.bounds)

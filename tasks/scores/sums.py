@@ -15,10 +15,10 @@ from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics.clusters import ClusterTotals, GroupTotals
-    from tasks.statistics.gaffke import Distribution
-    from tasks.statistics.moments import Moments
-    from tasks.statistics.weighted import WeightedSums
+    from goldmeter.statistics.clusters import ClusterTotals, GroupTotals
+    from goldmeter.statistics.gaffke import Distribution
+    from goldmeter.statistics.moments import Moments
+    from goldmeter.statistics.weighted import WeightedSums
 
 Integers = NDArray[np.int64]
 
@@ -54,20 +54,20 @@ class ClusterSums(NamedTuple):
 
     def of_scores(self, bounds: tuple[float, float] | None) -> "ClusterTotals":
         """The totals of scores within `bounds`."""
-        from tasks.statistics.clusters import ClusterTotals
+        from goldmeter.statistics.clusters import ClusterTotals
 
         sizes, (low, high) = self.sizes.astype(np.float64), bounds or (-np.inf, np.inf)
         return ClusterTotals(sizes, np.clip(self.totals, low * sizes, high * sizes))
 
     def of_verdicts(self) -> "ClusterTotals":
         """The totals of verdicts, 1 or 0."""
-        from tasks.statistics.clusters import ClusterTotals
+        from goldmeter.statistics.clusters import ClusterTotals
 
         return ClusterTotals(self.sizes.astype(np.float64), self.passed.astype(np.float64))
 
     def keyed(self, clusters: "ClusterTotals") -> "GroupTotals":
         """Totals of these clusters, with the keys by which those of several parts add up."""
-        from tasks.statistics.clusters import GroupTotals
+        from goldmeter.statistics.clusters import GroupTotals
 
         return GroupTotals(self.keys, clusters.size, clusters.total[:, None])
 
@@ -149,7 +149,7 @@ class WeightedColumn(NamedTuple):
     @classmethod
     def of(cls, column: ScoreColumn, candidate: Candidate) -> "WeightedColumn | None":
         """Add up the rows of a candidate; None without weights."""
-        from tasks.statistics.weighted import WeightedSums
+        from goldmeter.statistics.weighted import WeightedSums
 
         if candidate.weights is None:
             return None
@@ -210,7 +210,7 @@ class ColumnSums:
     @property
     def verdicts(self) -> "Moments":
         """The moments of the measured rows' verdicts, 1 or 0."""
-        from tasks.statistics.moments import Moments
+        from goldmeter.statistics.moments import Moments
 
         return Moments.of_passes(self.n_measured, self.passed or 0)
 
@@ -334,9 +334,9 @@ def by_code(
     column: ScoreColumn, codes: Codes, count: int, candidate: Candidate, *, guarantee: bool
 ) -> list[ColumnSums]:
     """The sums of a column over the rows of each code from 0 to count - 1."""
-    from tasks.statistics.corpus import EVERYTHING
-    from tasks.statistics.gaffke import Distribution
-    from tasks.statistics.moments import Moments
+    from goldmeter.statistics.corpus import EVERYTHING
+    from goldmeter.statistics.gaffke import Distribution
+    from goldmeter.statistics.moments import Moments
 
     measured = ~np.isnan(column.values)
     values, own = column.values[measured], codes[measured]

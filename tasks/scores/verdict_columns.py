@@ -52,7 +52,7 @@ class Votes:
 
     def scores(self, votes: Floats) -> Floats:
         """Return the scores of rows by their votes, shape (n, columns); NaN without any vote."""
-        from tasks.statistics.majority import majority
+        from goldmeter.statistics.majority import majority
 
         found = [_mean(self.scored(votes, column)) for column in self.columns]
         if self.is_majority:

@@ -19,7 +19,7 @@ from tasks.scores.primary import VERDICT, column
 from tasks.scores.sums import CandidateSums, ColumnSums, WeightedColumn, summed
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from tasks.statistics.weighted import WeightedSums
+    from goldmeter.statistics.weighted import WeightedSums
 
 CORPUS = "a corpus score counts words, and weights count rows"
 NOTHING = "every measured row has weight 0"
@@ -86,7 +86,7 @@ def _limits(
     weighted: "WeightedSums", sums: ColumnSums, row: Mapping[str, Any], kind: str, confidence: float
 ) -> Limited:
     """The weighted value with its limits; equal weights change nothing."""
-    from tasks.statistics.weighted import weighted_mean
+    from goldmeter.statistics.weighted import weighted_mean
 
     if weighted.n == sums.n_measured and weighted.are_equal:
         return {"value": row[f"{kind}value"], "low": row[f"{kind}low"], "high": row[f"{kind}high"]}
@@ -223,7 +223,7 @@ def missing_values(mix: Mix, values: Collection[str]) -> str:
 
 def _unit(sums: ColumnSums) -> WeightedColumn:
     """The sums of the measured rows where each has the weight 1."""
-    from tasks.statistics.weighted import WeightedSums
+    from goldmeter.statistics.weighted import WeightedSums
 
     bounds, clusters, passes = sums.facts.bounds, sums.clusters, None
     scores = WeightedSums.of_equal(sums.moments, bounds, clusters and clusters.keyed(clusters.of_scores(bounds)))

@@ -9,9 +9,9 @@ from tasks.scores.metrics_report import Limited, SliceEntry, WorstSlices
 from tasks.scores.sums import CandidateSums, ColumnSums
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from tasks.statistics import Estimate
-    from tasks.statistics.clusters import ClusterTotals
-    from tasks.statistics.moments import Moments
+    from goldmeter.statistics import Estimate
+    from goldmeter.statistics.clusters import ClusterTotals
+    from goldmeter.statistics.moments import Moments
 
 # Measured rows that a slice and the rest need at least: with fewer no slice can be told from the rest.
 FEWEST = 5
@@ -179,7 +179,7 @@ def _entry(part: _Slice, bounds: tuple[float, float], tests: int, confidence: fl
 
 def _together(values: Values, bounds: tuple[float, float], tests: int, confidence: float) -> "Estimate":
     """Estimate the mean of some rows; `tests` such intervals hold together."""
-    from tasks.statistics.multiplicity import simultaneous_interval
+    from goldmeter.statistics.multiplicity import simultaneous_interval
 
     return simultaneous_interval(*values, bounds, tests, confidence)
 

@@ -11,9 +11,9 @@ import pytest
 
 from flows.compare import main
 from goldmeter.errors import ComparisonError, DataError
+from goldmeter.statistics import paired_difference
 from tasks.comparison.compare import CompareOptions
 from tasks.comparison.logs import compare_logs, tool_of
-from tasks.statistics import paired_difference
 from tasks.wording.comparison_document import ComparisonDocument
 from tasks.wording.comparison_lines import outcome
 from tasks.wording.verdicts import Decision

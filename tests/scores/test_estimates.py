@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.statistics import Estimate, Method
+from goldmeter.statistics.corpus import Replicates
 from tasks.comparison.compare import scores_of
 from tasks.scores import estimates
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.sums import candidate_sums
-from tasks.statistics import Estimate, Method
-from tasks.statistics.corpus import Replicates
 from tests.comparison.sample import LATENCY, answers, version
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.statistics import mean_interval
 from tasks.models import offline
 from tasks.scores import human_labels
 from tasks.scores.column_facts import ColumnFacts
@@ -20,7 +21,6 @@ from tasks.scores.primary import Primary
 from tasks.scores.signature import VerdictSource
 from tasks.scores.sums import CandidateSums, candidate_sums
 from tasks.scores.targets import decided
-from tasks.statistics import mean_interval
 from tests.small_project import ROOT
 
 FACTS = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")

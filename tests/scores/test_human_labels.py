@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.statistics import mean_interval
 from tasks.models.offline.measured import question_hash
 from tasks.scores import human_labels
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.metrics_report import fitted_thresholds
 from tasks.scores.repeated_answers import by_question
-from tasks.statistics import mean_interval
 
 NAN = np.nan
 FACTS = ColumnFacts("f1", "lexical", "f1|v:1", (0.0, 1.0))

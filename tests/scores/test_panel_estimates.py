@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from goldmeter.statistics import Method
 from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.panel_estimates import Panel, entry, over_jurors, with_jurors
 from tasks.scores.verdict_columns import JURORS, VOTES, Votes
-from tasks.statistics import Method
 
 RIGHT = Votes({"meaning_match": None}, is_majority=True, is_correctness=True)
 RATED = Votes({"similarity_judge": None}, is_majority=False, is_correctness=False)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.statistics import variance_split
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.repeated_answers import advice, by_question, entry, names, parsed
-from tasks.statistics import variance_split
 
 FACTS = ColumnFacts("f1", "lexical", "f1|v:1", (0.0, 1.0), threshold=0.5, rate_signature="f1|v:1|pass:0.5")
 

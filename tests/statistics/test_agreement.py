@@ -13,9 +13,9 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from benchmarks.coverage.cells import covered
-from tasks.statistics import mean_interval
-from tasks.statistics.agreement import Agreement, agreement
-from tasks.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics import mean_interval
+from goldmeter.statistics.agreement import Agreement, agreement
+from goldmeter.statistics.estimate import NO_ROWS, Method
 
 derandomized = settings(derandomize=True)
 judged = st.lists(
@@ -92,7 +92,7 @@ def test_values_are_those_of_scikit_learn(rows: list[tuple[bool, bool, float]]) 
         assert found.auc.value == pytest.approx(roc_auc_score(labels, np.maximum(scores, -1e9)), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
 @derandomized
 @given(judged, st.sampled_from([0.8, 0.95, 0.999]), st.booleans())
 def test_values_lie_in_intervals_that_never_collapse(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.statistics.bradley_terry import PairSums, Strength, components, strengths, win_rate
-from tasks.statistics.clusters import cluster_totals
-from tasks.statistics.paired import mcnemar_midp
+from goldmeter.statistics.bradley_terry import PairSums, Strength, components, strengths, win_rate
+from goldmeter.statistics.clusters import cluster_totals
+from goldmeter.statistics.paired import mcnemar_midp
 
 PAIRS = [*combinations(range(3), 2)]
 

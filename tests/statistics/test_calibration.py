@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tasks.statistics.calibration import calibration
+from goldmeter.statistics.calibration import calibration
 
 ROWS = st.lists(st.tuples(st.sampled_from([0.0, 1.0, 0.5, 1e-300, 0.02, 0.97]) | st.floats(0, 1), st.booleans()))
 

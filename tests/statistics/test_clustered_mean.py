@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag, inv, sqrtm
 
-from tasks.statistics import mean_interval, score_interval
-from tasks.statistics.clusters import cluster_codes, clustered_n
-from tasks.statistics.estimate import NO_ROWS
+from goldmeter.statistics import mean_interval, score_interval
+from goldmeter.statistics.clusters import cluster_codes, clustered_n
+from goldmeter.statistics.estimate import NO_ROWS
 
 
 def cr2_by_matrices(x: np.ndarray, codes: np.ndarray) -> tuple[float, float]:

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import ttest_rel
 
-from tasks.statistics.estimate import NO_ROWS, Method
-from tasks.statistics.paired import corpus_difference, corpus_influence
+from goldmeter.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics.paired import corpus_difference, corpus_influence
 
 Floats = npt.NDArray[np.float64]
 
@@ -90,7 +90,7 @@ def test_limits_stay_within_the_bounds() -> None:
     assert corpus_difference(100 * base, head, lambda s: 100 * ratio(s), bounds=(0, 100)).high == 100.0
 
 
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewRows")
 def test_what_is_undefined_has_no_spread() -> None:
     nothing, one = np.zeros((2, 2)), np.array([[1.0, 2.0], [0.0, 0.0]])
 

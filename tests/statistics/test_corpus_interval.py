@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tasks.statistics import FewRows, corpus_interval
-from tasks.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics import FewRows, corpus_interval
+from goldmeter.statistics.estimate import NO_ROWS, Method
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,17 +62,17 @@ def test_fifty_rows_do_not_warn() -> None:
         corpus_interval(np.ones((50, 2)), ratio)
 
 
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewRows")
 def test_one_row_has_a_value_but_no_spread() -> None:
     assert corpus_interval([[1, 2]], ratio) == (0.5, 0.0, 1.0, 1, Method("jackknife undefined"))
 
 
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewRows")
 def test_a_score_that_hangs_on_one_row_has_no_spread() -> None:
     assert corpus_interval([[1, 2], [0, 0], [0, 0]], ratio)[1:] == (0.0, 1.0, 3, Method("jackknife undefined"))
 
 
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewRows")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewRows")
 def test_an_undefined_score_is_not_a_number() -> None:
     estimate = corpus_interval([[0, 0], [0, 0]], ratio)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tasks.statistics.correlation import ColumnProducts, correlations
+from goldmeter.statistics.correlation import ColumnProducts, correlations
 
 nan = float("nan")
 derandomized = settings(derandomize=True)

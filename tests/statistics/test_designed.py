@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.statistics.clusters import FewClusters
-from tasks.statistics.designed import designed_mean
-from tasks.statistics.estimate import NO_ROWS
-from tasks.statistics.mean import mean_interval
-from tasks.statistics.ppi import PpiEstimate, ppi_mean
+from goldmeter.statistics.clusters import FewClusters
+from goldmeter.statistics.designed import designed_mean
+from goldmeter.statistics.estimate import NO_ROWS
+from goldmeter.statistics.mean import mean_interval
+from goldmeter.statistics.ppi import PpiEstimate, ppi_mean
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from benchmarks.coverage.cells import generator
 from benchmarks.coverage.designed import labelled, versions
-from tasks.statistics.clusters import FewClusters
-from tasks.statistics.designed import DesignedDifference, DesignedLabels, designed_difference, designed_mean
-from tasks.statistics.paired import paired_difference
+from goldmeter.statistics.clusters import FewClusters
+from goldmeter.statistics.designed import DesignedDifference, DesignedLabels, designed_difference, designed_mean
+from goldmeter.statistics.paired import paired_difference
 
 NAN = float("nan")
 derandomized = settings(derandomize=True)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.statistics.clusters import ClusterTotals, FewClusters
-from tasks.statistics.corpus import Replicates
-from tasks.statistics.multiplicity import max_t, max_t_of_products
-from tasks.statistics.paired import (
+from goldmeter.statistics.clusters import ClusterTotals, FewClusters
+from goldmeter.statistics.corpus import Replicates
+from goldmeter.statistics.multiplicity import max_t, max_t_of_products
+from goldmeter.statistics.paired import (
     DifferenceSums,
     corpus_difference,
     deleted,
@@ -18,7 +18,7 @@ from tasks.statistics.paired import (
     difference_of_sums,
     paired_difference,
 )
-from tasks.statistics.power import detectable_difference, detectable_of_sums, rows_to_find, rows_to_find_of_sums
+from goldmeter.statistics.power import detectable_difference, detectable_of_sums, rows_to_find, rows_to_find_of_sums
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 derandomized = settings(derandomize=True, deadline=None)

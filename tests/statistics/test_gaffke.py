@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from tasks.statistics import mean_interval
-from tasks.statistics.gaffke import gaffke_interval
+from goldmeter.statistics import mean_interval
+from goldmeter.statistics.gaffke import gaffke_interval
 
 DRAWS = 20_000
 
@@ -55,7 +55,7 @@ def test_limits_are_quantiles_of_randomly_weighted_means() -> None:
 def test_rounding_of_many_rows_goes_outwards(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(6).random(500)
     low, high = gaffke_interval(scores, 0.95)
-    monkeypatch.setattr("tasks.statistics.gaffke.GRID", 100)
+    monkeypatch.setattr("goldmeter.statistics.gaffke.GRID", 100)
 
     rounded_low, rounded_high = gaffke_interval(scores, 0.95)
 

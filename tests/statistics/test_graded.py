@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from tasks.statistics import agreement
-from tasks.statistics.agreement import quadratic_kappa, spearman
-from tasks.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics import agreement
+from goldmeter.statistics.agreement import quadratic_kappa, spearman
+from goldmeter.statistics.estimate import NO_ROWS, Method
 
 
 def drawn(n: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

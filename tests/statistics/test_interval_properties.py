@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.statistics import Estimate, mean_interval
+from goldmeter.statistics import Estimate, mean_interval
 
 binary = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=40)
 levels = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=40)
 free = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40)
 rows = binary | levels | free
 confidences = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
-pytestmark = pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+pytestmark = pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
 derandomized = settings(derandomize=True)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.statistics import (
+from goldmeter.statistics import (
     FewClusters,
     FewRows,
     agreement,
@@ -19,7 +19,7 @@ from tasks.statistics import (
     rows_to_find,
     threshold_from_labels,
 )
-from tasks.statistics.quantiles import quantile_interval
+from goldmeter.statistics.quantiles import quantile_interval
 from tests.statistics.test_corpus_difference import ratio, versions
 
 CALLS = {

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.statistics import mean_interval
-from tasks.statistics.estimate import NO_ROWS, Method
-from tasks.statistics.mean import interval_of_moments, may_be_steady
-from tasks.statistics.moments import Deviations, Moments
+from goldmeter.statistics import mean_interval
+from goldmeter.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics.mean import interval_of_moments, may_be_steady
+from goldmeter.statistics.moments import Deviations, Moments
 
 
 def test_binary_rows() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.statistics import mean_interval
-from tasks.statistics.gaffke import GRID, Distribution
-from tasks.statistics.mean import interval_of_moments
-from tasks.statistics.moments import Moments
+from goldmeter.statistics import mean_interval
+from goldmeter.statistics.gaffke import GRID, Distribution
+from goldmeter.statistics.mean import interval_of_moments
+from goldmeter.statistics.moments import Moments
 
 ANY = (-inf, inf)
 UNIT = (0.0, 1.0)

@@ -10,11 +10,11 @@ from scipy.special import ndtr
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from tasks.statistics.clusters import ClusterTotals
-from tasks.statistics.estimate import NO_ROWS
-from tasks.statistics.moments import Moments
-from tasks.statistics.multiplicity import max_t, sidak, simultaneous_interval
-from tasks.statistics.wilson import exact_interval
+from goldmeter.statistics.clusters import ClusterTotals
+from goldmeter.statistics.estimate import NO_ROWS
+from goldmeter.statistics.moments import Moments
+from goldmeter.statistics.multiplicity import max_t, sidak, simultaneous_interval
+from goldmeter.statistics.wilson import exact_interval
 
 derandomized = settings(derandomize=True)
 cells = st.floats(-1.0, 1.0, allow_subnormal=False).map(lambda v: round(v, 3))

@@ -11,10 +11,10 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import ttest_rel
 from statsmodels.stats.contingency_tables import mcnemar
 
-from tasks.statistics.estimate import NO_ROWS, Method
-from tasks.statistics.paired import mcnemar_midp, paired_difference
+from goldmeter.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics.paired import mcnemar_midp, paired_difference
 
-pytestmark = pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+pytestmark = pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
 derandomized = settings(derandomize=True)
 binary = st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60)
 levels = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=40)

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tasks.statistics.estimate import Estimate, Method
-from tasks.statistics.majority import majority
-from tasks.statistics.panel import (
+from goldmeter.statistics.estimate import Estimate, Method
+from goldmeter.statistics.majority import majority
+from goldmeter.statistics.panel import (
     juror_variance,
     majority_contributions,
     mean_contributions,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from tasks.statistics.power import detectable_difference, required_rows, rows_to_find
+from goldmeter.statistics.power import detectable_difference, required_rows, rows_to_find
 
 derandomized = settings(derandomize=True)
 D = np.repeat([1.0, -1.0, 0.0], [20, 10, 270])

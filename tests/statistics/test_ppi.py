@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from tasks.statistics import paired_difference, ppi_difference
-from tasks.statistics.clusters import FewClusters
-from tasks.statistics.cross_fit import cross_fitted
-from tasks.statistics.estimate import NO_ROWS, Method
-from tasks.statistics.mean import mean_interval
-from tasks.statistics.ppi import PpiEstimate, ppi_mean
+from goldmeter.statistics import paired_difference, ppi_difference
+from goldmeter.statistics.clusters import FewClusters
+from goldmeter.statistics.cross_fit import cross_fitted
+from goldmeter.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics.mean import mean_interval
+from goldmeter.statistics.ppi import PpiEstimate, ppi_mean
 
 Floats = npt.NDArray[np.float64]
 
@@ -201,7 +201,7 @@ def test_few_clusters_warn_in_the_name_of_the_caller() -> None:
 
 
 @pytest.mark.parametrize("groups", [2, 3])
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
 def test_two_clusters_or_a_single_one_of_the_rest_leave_the_labels_alone(groups: int) -> None:
     y, f, rest = example(30, 90)
     codes = np.arange(30) % groups
@@ -232,7 +232,7 @@ def test_two_clusters_or_a_single_one_of_the_rest_leave_the_labels_alone(groups:
         (([0, 1], [1, 2], [1, 2], None, None, (0, 1), 1.0), "confidence = 1.0"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
 def test_unusable_arguments_are_refused_by_name(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ppi_mean(*arguments)  # type: ignore[arg-type]
@@ -263,7 +263,7 @@ def test_never_raises_warns_or_is_wider_than_the_labels_alone(
 
 @derandomized
 @given(labelled_rows.filter(lambda rows: len(rows) > 1), rest_rows, st.integers(1, 6), st.booleans())
-@pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+@pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
 def test_never_raises_with_clusters_either(
     labelled: list[tuple[float, float]], rest: list[float], size: int, dataset: bool
 ) -> None:

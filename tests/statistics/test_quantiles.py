@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom, ttest_1samp
 from scipy.stats.mstats import mquantiles_cimj
 
-from tasks.statistics.quantiles import average_interval, fewest_rows, quantile_difference, quantile_interval
+from goldmeter.statistics.quantiles import average_interval, fewest_rows, quantile_difference, quantile_interval
 
-pytestmark = pytest.mark.filterwarnings("ignore::tasks.statistics.FewClusters")
+pytestmark = pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
 values = st.lists(st.floats(0.0, 1e6) | st.sampled_from([0.0, 1.0, 2.0]), min_size=1, max_size=80)
 shares = st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.05, 0.123])
 confidences = st.sampled_from([0.8, 0.9, 0.95, 0.99])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.statistics.agreement import krippendorff_alpha, pair_agreement
-from tasks.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics.agreement import krippendorff_alpha, pair_agreement
+from goldmeter.statistics.estimate import NO_ROWS, Method
 
 
 def table(observers: list[str], categories: str) -> list[list[int]]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.statistics import pass_all, pass_at, question_interval, variance_split
+from goldmeter.statistics import pass_all, pass_at, question_interval, variance_split
 
 pytestmark = pytest.mark.property
 

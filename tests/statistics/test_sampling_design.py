@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tasks.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
+from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 
 Floats = npt.NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.statistics.agreement import self_agreement
+from goldmeter.statistics.agreement import self_agreement
 
 
 def test_of_a_scale_equality_distance_and_variance_are_those_by_hand() -> None:

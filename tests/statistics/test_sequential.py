@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.statistics.sequential import DriftState, alpha_spending, drift_detector
+from goldmeter.statistics.sequential import DriftState, alpha_spending, drift_detector
 
 derandomized = settings(derandomize=True)
 scores = st.lists(st.floats(0.0, 1.0), max_size=8)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tasks.statistics import FewClusters
-from tasks.statistics.estimate import NO_ROWS, Method
-from tasks.statistics.threshold import DISTANCES, FittedThreshold, fewest_decided, risk_band, threshold_from_labels
+from goldmeter.statistics import FewClusters
+from goldmeter.statistics.estimate import NO_ROWS, Method
+from goldmeter.statistics.threshold import DISTANCES, FittedThreshold, fewest_decided, risk_band, threshold_from_labels
 
 derandomized = settings(derandomize=True)
 labelled = st.lists(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.statistics import bias_model, transported, transported_difference
+from goldmeter.statistics import bias_model, transported, transported_difference
 
 SETS = ["a"] * 5 + ["b"] * 10 + ["c"] * 5
 

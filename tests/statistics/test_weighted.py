@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.statistics.clusters import GroupTotals
-from tasks.statistics.estimate import NO_ROWS
-from tasks.statistics.moments import Moments
-from tasks.statistics.weighted import WeightedSums, weighted_difference, weighted_mean
+from goldmeter.statistics.clusters import GroupTotals
+from goldmeter.statistics.estimate import NO_ROWS
+from goldmeter.statistics.moments import Moments
+from goldmeter.statistics.weighted import WeightedSums, weighted_difference, weighted_mean
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.25, 1.0]), st.floats(0, 1), st.integers(0, 3)), min_size=1, max_size=30

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
-from tasks.statistics import score_interval
-from tasks.statistics.wilson import blaker_interval, effective_n, midp_lower
+from goldmeter.statistics import score_interval
+from goldmeter.statistics.wilson import blaker_interval, effective_n, midp_lower
 
 
 @pytest.mark.parametrize(("count", "n"), [(4, 8), (10, 20), (50, 100), (96, 100), (9_990, 10_000)])

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1py, xlogy
 
-from tasks.statistics import paired
-from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
-from tasks.statistics.clusters import ClusterTotals, Labels, check_clusters, cluster_codes
-from tasks.statistics.moments import evidence, unseen_variance
-from tasks.statistics.paired import DifferenceSums, Items
+from goldmeter.statistics import paired
+from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
+from goldmeter.statistics.clusters import ClusterTotals, Labels, check_clusters, cluster_codes
+from goldmeter.statistics.moments import evidence, unseen_variance
+from goldmeter.statistics.paired import DifferenceSums, Items
 
 # Above this many changed rows Connor's formula and the enumeration agree to 0.3 points of power.
 _ENUMERATED = 1000

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import (
+from goldmeter.statistics.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -18,9 +18,9 @@ from tasks.statistics.arrays import (
     check_scores,
     finite_array,
 )
-from tasks.statistics.clusters import Codes, Labels, cluster_codes, clustered_n, numbered
-from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
-from tasks.statistics.wilson import exact_interval, exact_lower, score_interval
+from goldmeter.statistics.clusters import Codes, Labels, cluster_codes, clustered_n, numbered
+from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
+from goldmeter.statistics.wilson import exact_interval, exact_lower, score_interval
 
 # Bootstrap draws. The variation that the seed adds is small beside that of the sample.
 DRAWS = 200

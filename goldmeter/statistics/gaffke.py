@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from tasks.statistics.arrays import Bounds, FloatArray, IntArray
+from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray
 
 # Scores of large samples are rounded outwards to this grid: limits stay conservative and few values are distinct.
 GRID = 2**16

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
-from tasks.statistics.clusters import ClusterTotals, Labels, cluster_sums, clustered_n_of_totals
-from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
-from tasks.statistics.moments import Moments
-from tasks.statistics.wilson import effective_n, exact_interval
+from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
+from goldmeter.statistics.clusters import ClusterTotals, Labels, cluster_sums, clustered_n_of_totals
+from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
+from goldmeter.statistics.moments import Moments
+from goldmeter.statistics.wilson import effective_n, exact_interval
 
 # Number of mirrored draws for at most 20 metrics, and for more; c is within 0.01 of the exact value up to 60 metrics.
 _FEW_METRICS, _FEW_DRAWS, _DRAWS = 20, 4096, 16384

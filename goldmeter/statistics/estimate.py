@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import NamedTuple
 
-from tasks.statistics.arrays import Bounds, FloatArray
+from goldmeter.statistics.arrays import Bounds, FloatArray
 
 DESIGNED, DESIGNED_ALONE = "designed", "designed, labels alone"
 

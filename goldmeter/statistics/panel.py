@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from tasks.statistics.arrays import Bounds, FloatArray, check_confidence
-from tasks.statistics.clusters import Labels, numbered
-from tasks.statistics.estimate import Estimate, within
-from tasks.statistics.majority import ROUNDING, side_of
+from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
+from goldmeter.statistics.clusters import Labels, numbered
+from goldmeter.statistics.estimate import Estimate, within
+from goldmeter.statistics.majority import ROUNDING, side_of
 
 
 def majority_contributions(votes: npt.ArrayLike) -> FloatArray:
@@ -110,7 +110,7 @@ def with_jurors(
 
     Source: Graybill & Wang 1980; Zou & Donner 2008 (squared distances of several sources are added).
 
-    >>> from tasks.statistics.estimate import Method
+    >>> from goldmeter.statistics.estimate import Method
     >>> estimate, votes = Estimate(0.6, 0.5, 0.7, 50, Method("rows")), [[1, 1, 0], [1, 0, 0]] * 25
     >>> [round(limit, 3) for limit in with_jurors(estimate, mean_contributions(votes))[1:3]]
     [0.0, 1.0]

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from tasks.statistics.arrays import FloatArray, check_confidence, finite_array
-from tasks.statistics.clusters import Labels, numbered
-from tasks.statistics.estimate import Estimate, Method, within
+from goldmeter.statistics.arrays import FloatArray, check_confidence, finite_array
+from goldmeter.statistics.clusters import Labels, numbered
+from goldmeter.statistics.estimate import Estimate, Method, within
 
 # One data set says nothing of the spread between data sets.
 FEWEST_SETS = 2

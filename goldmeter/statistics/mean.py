@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from tasks.statistics.arrays import Bounds, check_confidence, check_finite_bounds, check_scores
-from tasks.statistics.clusters import ClusterTotals, Labels, cluster_codes, cluster_totals, clustered_n_of_totals
-from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
-from tasks.statistics.gaffke import Distribution, gaffke_limits
-from tasks.statistics.moments import Deviations, Moments, unseen_variance
-from tasks.statistics.wilson import blaker_interval, effective_n, score_interval
+from goldmeter.statistics.arrays import Bounds, check_confidence, check_finite_bounds, check_scores
+from goldmeter.statistics.clusters import ClusterTotals, Labels, cluster_codes, cluster_totals, clustered_n_of_totals
+from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
+from goldmeter.statistics.gaffke import Distribution, gaffke_limits
+from goldmeter.statistics.moments import Deviations, Moments, unseen_variance
+from goldmeter.statistics.wilson import blaker_interval, effective_n, score_interval
 
 Limits = tuple[float, float]
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import betainc, ndtr, ndtri, stdtr, stdtrit
 
-from tasks.statistics.arrays import Bounds, FloatArray, IntArray, check_bounds, check_confidence, finite_array
-from tasks.statistics.clusters import (
+from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray, check_bounds, check_confidence, finite_array
+from goldmeter.statistics.clusters import (
     ClusterTotals,
     FewClusters,
     Labels,
@@ -19,10 +19,10 @@ from tasks.statistics.clusters import (
     cluster_sums,
     cluster_totals,
 )
-from tasks.statistics.corpus import Replicates, ScoreFunction, warn_of_few_rows
-from tasks.statistics.estimate import NO_ROWS, Method, unknown, within
-from tasks.statistics.moments import Moments, evidence, unseen_variance
-from tasks.statistics.wilson import midp_lower
+from goldmeter.statistics.corpus import Replicates, ScoreFunction, warn_of_few_rows
+from goldmeter.statistics.estimate import NO_ROWS, Method, unknown, within
+from goldmeter.statistics.moments import Moments, evidence, unseen_variance
+from goldmeter.statistics.wilson import midp_lower
 
 # Steps of the width to which differences are rounded where their distribution matters, not their sum.
 STEPS = 1024

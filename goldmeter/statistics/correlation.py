@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import BoolArray, FloatArray
+from goldmeter.statistics.arrays import BoolArray, FloatArray
 
 # Squared deviations below this share of what they are the difference of are rounding error.
 _ROUNDING = 1e-13

@@ -6,7 +6,7 @@ from math import sqrt
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, ndtri, stdtrit
 
-from tasks.statistics.arrays import check_confidence
+from goldmeter.statistics.arrays import check_confidence
 
 _RTOL = 1e-14
 

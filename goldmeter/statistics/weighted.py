@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from tasks.statistics.arrays import Bounds, FloatArray, IntArray, check_confidence
-from tasks.statistics.clusters import GroupTotals
-from tasks.statistics.estimate import NO_ROWS, Estimate, Method, within
-from tasks.statistics.moments import Moments
-from tasks.statistics.paired import PairedDifference
-from tasks.statistics.ppi import inverted
+from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray, check_confidence
+from goldmeter.statistics.clusters import GroupTotals
+from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, within
+from goldmeter.statistics.moments import Moments
+from goldmeter.statistics.paired import PairedDifference
+from goldmeter.statistics.ppi import inverted
 
 # Weights whose ratio is closer to 1 are equal.
 _ROUNDING = 1e-12

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtr, stdtrit
 
-from tasks.statistics.arrays import FloatArray, check_confidence
-from tasks.statistics.clusters import ClusterTotals, Codes, Labels, numbered
-from tasks.statistics.estimate import Estimate, Method
-from tasks.statistics.multiplicity import max_t_of_products, sidak
-from tasks.statistics.paired import DifferenceSums, difference_of_sums
+from goldmeter.statistics.arrays import FloatArray, check_confidence
+from goldmeter.statistics.clusters import ClusterTotals, Codes, Labels, numbered
+from goldmeter.statistics.estimate import Estimate, Method
+from goldmeter.statistics.multiplicity import max_t_of_products, sidak
+from goldmeter.statistics.paired import DifferenceSums, difference_of_sums
 
 Pairs = Sequence[tuple[int, int]]
 METHOD = Method("bradley-terry+sandwich")
@@ -324,7 +324,7 @@ def win_rate(
     Warns:
         FewClusters: There are fewer than 10 clusters.
 
-    Source: as of `tasks.statistics.paired.paired_difference`.
+    Source: as of `goldmeter.statistics.paired.paired_difference`.
 
     >>> found = win_rate(1, 13, 7)
     >>> round(found.value, 4), round(found.low, 4), round(found.high, 4)  # (1 - 0.5084) / 2, (1 - 0.0134) / 2

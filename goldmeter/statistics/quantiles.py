@@ -9,10 +9,10 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import betaincc, ndtri, stdtrit
 
-from tasks.statistics.arrays import BoolArray, FloatArray, check_confidence, finite_array
-from tasks.statistics.clusters import Labels, cluster_codes, cluster_totals, clustered_n
-from tasks.statistics.corpus import EVERYTHING, Replicates, jackknife_interval
-from tasks.statistics.estimate import NO_ROWS, Estimate, Method, mean_of
+from goldmeter.statistics.arrays import BoolArray, FloatArray, check_confidence, finite_array
+from goldmeter.statistics.clusters import Labels, cluster_codes, cluster_totals, clustered_n
+from goldmeter.statistics.corpus import EVERYTHING, Replicates, jackknife_interval
+from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, mean_of
 
 # Rounding must not exclude a rank whose tail is exactly the allowed one.
 _OUTWARD = 1e-9

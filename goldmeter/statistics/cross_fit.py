@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from tasks.statistics.arrays import Bounds, FloatArray, finite_array, unit_labels
-from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
-from tasks.statistics.ppi import ROUNDING
+from goldmeter.statistics.arrays import Bounds, FloatArray, finite_array, unit_labels
+from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
+from goldmeter.statistics.ppi import ROUNDING
 
 # Keeps the intercept finite when all labels are equal.
 _INTERCEPT_PENALTY = 0.01

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from tasks.statistics.arrays import Bounds, FloatArray, IntArray
+from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray
 
 # Squared deviations that are left of a difference of two sums, as a share of the minuend's: less is rounding error.
 _ROUNDING = 1e-12

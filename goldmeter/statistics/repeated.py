@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import FloatArray, IntArray
-from tasks.statistics.clusters import Labels, numbered
-from tasks.statistics.estimate import Estimate
-from tasks.statistics.mean import mean_interval
+from goldmeter.statistics.arrays import FloatArray, IntArray
+from goldmeter.statistics.clusters import Labels, numbered
+from goldmeter.statistics.estimate import Estimate
+from goldmeter.statistics.mean import mean_interval
 
 # From this ratio of standard errors on, twice the questions are advised rather than twice the draws.
 WORTHWHILE = 1.1

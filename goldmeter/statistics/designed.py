@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
-from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
-from tasks.statistics.estimate import DESIGNED, DESIGNED_ALONE, NO_ROWS, Estimate, Method, within
-from tasks.statistics.ppi import ROUNDING, PpiEstimate, Rows, in_units, inverted, known_range, rows_of, too_few
-from tasks.statistics.wilson import effective_n, score_interval
+from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
+from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
+from goldmeter.statistics.estimate import DESIGNED, DESIGNED_ALONE, NO_ROWS, Estimate, Method, within
+from goldmeter.statistics.ppi import ROUNDING, PpiEstimate, Rows, in_units, inverted, known_range, rows_of, too_few
+from goldmeter.statistics.wilson import effective_n, score_interval
 
 # Degrees of freedom of two clusters, also when one of them is nearly everything.
 _LEAST_DF = 1.0

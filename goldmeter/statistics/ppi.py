@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from tasks.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
-from tasks.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
-from tasks.statistics.estimate import Estimate, Method, within
-from tasks.statistics.mean import mean_interval
-from tasks.statistics.paired import check_width, paired_difference
-from tasks.statistics.wilson import effective_n, score_interval
+from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
+from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
+from goldmeter.statistics.estimate import Estimate, Method, within
+from goldmeter.statistics.mean import mean_interval
+from goldmeter.statistics.paired import check_width, paired_difference
+from goldmeter.statistics.wilson import effective_n, score_interval
 
 # With two labels (or clusters) a mean and a slope leave no residual; one row of the rest has no variance.
 _FEWEST_LABELS = 3

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from tasks.statistics.arrays import FloatArray, binary_array, check_scores, finite_array
-from tasks.statistics.clusters import FewClusters, Labels, cluster_codes
-from tasks.statistics.cross_fit import assigned_folds, fitted
+from goldmeter.statistics.arrays import FloatArray, binary_array, check_scores, finite_array
+from goldmeter.statistics.clusters import FewClusters, Labels, cluster_codes
+from goldmeter.statistics.cross_fit import assigned_folds, fitted
 
 # Draws of the test: the smallest p value is 1/1000.
 DRAWS = 999

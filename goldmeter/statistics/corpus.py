@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
-from tasks.statistics.clusters import Labels, cluster_sums
-from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
-from tasks.statistics.moments import Moments
+from goldmeter.statistics.arrays import Bounds, FloatArray, check_bounds, check_confidence, finite_array
+from goldmeter.statistics.clusters import Labels, cluster_sums
+from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
+from goldmeter.statistics.moments import Moments
 
 EVERYTHING: Bounds = (-np.inf, np.inf)
 ScoreFunction = Callable[[FloatArray], npt.ArrayLike]

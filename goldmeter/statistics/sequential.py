@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.statistics.arrays import Bounds, FloatArray, check_bounds, check_scores
-from tasks.statistics.clusters import Labels, numbered
+from goldmeter.statistics.arrays import Bounds, FloatArray, check_bounds, check_scores
+from goldmeter.statistics.clusters import Labels, numbered
 
 # Σ 1/(m·ln² m) over m >= 2, rounded up.
 _SERIES = 2.109743

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from tasks.statistics.arrays import (
+from goldmeter.statistics.arrays import (
     BoolArray,
     Bounds,
     FloatArray,
@@ -16,7 +16,7 @@ from tasks.statistics.arrays import (
     check_finite_bounds,
     finite_array,
 )
-from tasks.statistics.clusters import (
+from goldmeter.statistics.clusters import (
     Codes,
     Labels,
     cluster_codes,
@@ -25,9 +25,9 @@ from tasks.statistics.clusters import (
     clustered_n_of_totals,
     numbered,
 )
-from tasks.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
-from tasks.statistics.mean import mean_interval
-from tasks.statistics.wilson import effective_n, score_interval
+from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
+from goldmeter.statistics.mean import mean_interval
+from goldmeter.statistics.wilson import effective_n, score_interval
 
 KAPPA_BOUNDS: Bounds = (-1.0, 1.0)
 

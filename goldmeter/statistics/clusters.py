@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tasks.statistics.arrays import Bounds, FloatArray
-from tasks.statistics.wilson import effective_n
+from goldmeter.statistics.arrays import Bounds, FloatArray
+from goldmeter.statistics.wilson import effective_n
 
 Labels = Sequence[Hashable] | npt.NDArray[np.generic]
 Codes = npt.NDArray[np.intp]

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from tasks.statistics.arrays import FloatArray, IntArray, check_confidence, finite_array
+from goldmeter.statistics.arrays import FloatArray, IntArray, check_confidence, finite_array
 
 # The chance of a row whose probability is 0 or 1, beside that of the average row. Without it the labels would never
 # find the rows on which the judge is confident and wrong.

@@ -1,0 +1,43 @@
+"""Estimates, intervals, tests and sample sizes: arrays in, small immutable results out."""
+
+from goldmeter.statistics.agreement import Agreement, agreement
+from goldmeter.statistics.bradley_terry import PairSums, Strength, WinRate, strengths, win_rate
+from goldmeter.statistics.clusters import FewClusters
+from goldmeter.statistics.corpus import FewRows, corpus_interval
+from goldmeter.statistics.correlation import correlations
+from goldmeter.statistics.cross_fit import cross_fitted
+from goldmeter.statistics.designed import DesignedDifference, DesignedLabels, designed_difference, designed_mean
+from goldmeter.statistics.estimate import Estimate, Method
+from goldmeter.statistics.mean import mean_interval
+from goldmeter.statistics.multiplicity import max_t, sidak
+from goldmeter.statistics.paired import (
+    PairedDifference,
+    corpus_difference,
+    corpus_influence,
+    mcnemar_midp,
+    paired_difference,
+)
+from goldmeter.statistics.power import (
+    TooManyRowsError,
+    detectable_corpus_difference,
+    detectable_difference,
+    required_rows,
+    rows_to_find,
+)
+from goldmeter.statistics.ppi import PpiDifference, PpiEstimate, ppi_difference, ppi_mean
+from goldmeter.statistics.repeated import VarianceSplit, pass_all, pass_at, question_interval, variance_split
+from goldmeter.statistics.sequential import DriftState, alpha_spending, drift_detector
+from goldmeter.statistics.threshold import FittedThreshold, threshold_from_labels
+from goldmeter.statistics.transported import BiasModel, bias_model, transported, transported_difference
+from goldmeter.statistics.wilson import score_interval
+
+__all__ = [
+    "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
+    "FewRows", "FittedThreshold", "Method", "PairSums", "PairedDifference", "PpiDifference", "PpiEstimate", "Strength",
+    "TooManyRowsError", "VarianceSplit", "WinRate", "agreement", "alpha_spending",
+    "bias_model", "corpus_difference", "corpus_influence", "corpus_interval", "correlations", "cross_fitted",
+    "designed_difference", "designed_mean", "detectable_corpus_difference", "detectable_difference",
+    "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at",
+    "ppi_difference", "ppi_mean", "question_interval", "required_rows", "rows_to_find", "score_interval", "sidak",
+    "strengths", "threshold_from_labels", "transported", "transported_difference", "variance_split", "win_rate",
+]  # fmt: skip

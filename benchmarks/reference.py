@@ -30,8 +30,8 @@ from rapidfuzz.distance import Levenshtein
 from rouge_score.rouge_scorer import RougeScorer
 
 from benchmarks.data import TextPairs
-from tasks.text.tokens import Ragged
-from tasks.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, WordNet, read
+from goldmeter.text.tokens import Ragged
+from goldmeter.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, WordNet, read
 
 WORDNET = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))
 """WordNet's own variable; else the folder of Debian's wordnet-base."""

@@ -1,4 +1,4 @@
-"""Build tasks/text/wordnet.npz from a WordNet 3.0 `dict` folder.
+"""Build goldmeter/text/wordnet.npz from a WordNet 3.0 `dict` folder.
 
 Use: python -m scripts.build_wordnet /usr/share/wordnet (of Debian's wordnet-base).
 Source of the format: wndb(5WN).
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tasks.text.wordnet import PARTS_OF_SPEECH, TABLE, VERSION, WordNet, render
+from goldmeter.text.wordnet import PARTS_OF_SPEECH, TABLE, VERSION, WordNet, render
 
 
 def build(folder: Path) -> WordNet:

@@ -11,7 +11,7 @@ from tasks.pipeline.dvc_yaml import stages
 STAGES = {f"tasks.{name}" for name in stages()}
 FLOORS: tuple[set[str], ...] = (
     {"goldmeter.errors"},
-    {"tasks.pipeline", "goldmeter.console", "tasks.text", "goldmeter.statistics"},
+    {"tasks.pipeline", "goldmeter.console", "goldmeter.text", "goldmeter.statistics"},
     {"tasks.models", "tasks.ledger"},
     {"tasks.metrics", "tasks.versions"},
     {"tasks.scores", "tasks.asking"},

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from goldmeter.text.tokenizers import TOKENIZERS
 from scripts.reference import allowed
 from scripts.reference.markdown import code, opening, option_notes, paragraphs, said_of_all, sentence, table
 from tasks.metrics.base import Metric
 from tasks.metrics.catalogue import configure, families, metric_class, names
-from tasks.text.tokenizers import TOKENIZERS
 
 SHARED = ("profile", "threshold")
 """Options that every metric has."""

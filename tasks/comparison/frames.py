@@ -10,6 +10,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
+from goldmeter.text.columns import is_missing
 from tasks.comparison import candidate_pairs, render
 from tasks.comparison.compare import Sides, document
 from tasks.comparison.gate import Gate, shared_primary
@@ -23,7 +24,6 @@ from tasks.pipeline.params import section
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
 from tasks.scores.tables import facts_of
-from tasks.text.columns import is_missing
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry
 from tasks.wording.verdicts import Decision
 

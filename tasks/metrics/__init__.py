@@ -8,9 +8,9 @@ from tasks.metrics.aliases import accepts_aliases
 if TYPE_CHECKING:
     import pandas as pd
 
+    from goldmeter.text.columns import TextLists, Texts
     from tasks.metrics.base import Floats
     from tasks.metrics.predictions import accuracy
-    from tasks.text.columns import TextLists, Texts
 
 __all__ = ["accuracy", "score", "scores"]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import ParamsError
+from goldmeter.text.columns import entries
 from tasks.metrics import catalogue
 from tasks.metrics.base import NOT_ASKED, Floats, Metric
 from tasks.metrics.catalogue import configure, declaring
 from tasks.metrics.pairs import Embed, Pairs
-from tasks.text.columns import entries
 
 if TYPE_CHECKING:
     import pandas as pd

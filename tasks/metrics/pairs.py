@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.text.columns import TextLists, Texts, distinct, list_column, text_column, utf8
-from tasks.text.normalization import normalized_column
-from tasks.text.tokenizers import Cut, Tokenizer
-from tasks.text.tokens import Chunked, Ragged, chunked, tokens
-from tasks.text.words import Words
+from goldmeter.text.columns import TextLists, Texts, distinct, list_column, text_column, utf8
+from goldmeter.text.normalization import normalized_column
+from goldmeter.text.tokenizers import Cut, Tokenizer
+from goldmeter.text.tokens import Chunked, Ragged, chunked, tokens
+from goldmeter.text.words import Words
 
 # Bytes around the visible ASCII characters.
 SPACE, DELETE = 0x20, 0x7F
@@ -206,7 +206,7 @@ class Pairs:
 
         pooled: of each response with all its references; else of each reference with its response.
         """
-        from tasks.text.kernels.sequences import clipped_matches  # importing numba takes half a second
+        from goldmeter.text.kernels.sequences import clipped_matches  # importing numba takes half a second
 
         key = (tokenizer, lowercase, max_order, pooled and not self.has_one_reference_each)
         if key not in self._matches:

@@ -3,9 +3,9 @@
 from contextlib import suppress
 
 from goldmeter.errors import GoldmeterError
+from goldmeter.text.normalization import normalize
 from tasks.metrics.catalogue import configure, names
 from tasks.metrics.pairs import Pairs
-from tasks.text.normalization import normalize
 
 for _name in names("lexical"):
     with suppress(GoldmeterError):  # the stage reports the error if it uses the metric

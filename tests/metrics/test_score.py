@@ -6,10 +6,10 @@ import pytest
 
 import tasks.metrics
 from goldmeter.errors import ParamsError
+from goldmeter.text.tokenizers import tokenizer
 from tasks.metrics import accuracy, score
 from tasks.metrics.base import token_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.text.tokenizers import tokenizer
 
 
 def test_scores_rows_with_one_reference_or_several():

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
+from goldmeter.text import tokens
+from goldmeter.text.columns import list_column, text_column
 from tasks.metrics import frame, score, scores
 from tasks.metrics.base import NO_RESPONSE
 from tasks.metrics.catalogue import configure, names
-from tasks.text import tokens
-from tasks.text.columns import list_column, text_column
 
 RESPONSES = ["It is Paris.", "London", None, " "]
 REFERENCES = ["Paris", ["Rome", "Oslo"], "Bonn", "Bern"]

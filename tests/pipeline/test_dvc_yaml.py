@@ -13,7 +13,7 @@ from tasks.pipeline.stage import load_stage
 # code is kept, the Python API that no stage calls, versions that only commands read, and packages whose `__init__` is a
 # docstring.
 PLUMBING = {
-    *("tasks", "goldmeter.errors", "tasks.metrics", "tasks.models", "tasks.scores", "tasks.text.machine_code"),
+    *("tasks", "goldmeter.errors", "tasks.metrics", "tasks.models", "tasks.scores", "goldmeter.text.machine_code"),
     *("tasks.ledger", "tasks.pipeline", "goldmeter.console", "tasks.versions", "tasks.versions.version"),
 }
 # Prices change the judge's budget, and the format of numbers changes the report.

@@ -2,8 +2,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from tasks.text.algebra import Algebra
-from tasks.text.expressions import expression
+from goldmeter.text.algebra import Algebra
+from goldmeter.text.expressions import expression
 
 # Not imported here: collecting the tests would take a second more in each process.
 pytestmark = pytest.mark.skipif(find_spec("math_verify") is None, reason="extra symbolic is not installed")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.expressions import expression
+from goldmeter.text.expressions import expression
 
 PIECES = ["x", "2", "1.5", "+", "-", "*", "/", "^", "(", ")", "{", "}", r"\frac", "sqrt", "sin", ",", "=", "[", "]"]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.json_values import MAX_PAIRS, Rules, fields, leaves, pattern, require_pattern, shown
-from tasks.text.numbers import Tolerance
+from goldmeter.text.json_values import MAX_PAIRS, Rules, fields, leaves, pattern, require_pattern, shown
+from goldmeter.text.numbers import Tolerance
 from tests.text.test_json_values import VALUES
 
 UNORDERED = Rules({}, lists="unordered")

@@ -3,8 +3,8 @@
 import pytest
 
 from goldmeter.errors import DataError
+from goldmeter.text.json_objects import unique_members
 from tasks.dataset.formats.delimited import checked_header
-from tasks.text.json_objects import unique_members
 
 MANY = 3_000
 

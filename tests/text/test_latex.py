@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.expressions import boxed, formulas_in, without_markup
+from goldmeter.text.expressions import boxed, formulas_in, without_markup
 
 PIECES = [r"\frac", r"\dfrac", r"\boxed", r"\text", "{", "}", "$", r"\left(", r"\right)", "1", "x", r"\$", r"\%", " "]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.text import machine_code
+from goldmeter.text import machine_code
 
 ROOT = Path(__file__).parents[2]
 CALLEE = """
-from tasks.text.kernels import compiled
+from goldmeter.text.kernels import compiled
 
 @compiled
 def amount():
@@ -20,7 +20,7 @@ def amount():
 """
 CALLER = """
 from tasks.callee import amount
-from tasks.text.kernels import compiled
+from goldmeter.text.kernels import compiled
 
 @compiled
 def doubled():

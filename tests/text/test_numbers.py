@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.numbers import Reading, Tolerance, Tuple, close, values
+from goldmeter.text.numbers import Reading, Tolerance, Tuple, close, values
 
 UNITS = (("km", Fraction(1000)), ("m", Fraction(1)), ("million", Fraction(10**6)))
 

@@ -3,9 +3,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
-from tasks.text.kernels.stems import STEPS
-from tasks.text.wordnet import wordnet
-from tasks.text.words import porter_stems
+from goldmeter.text.kernels.stems import STEPS
+from goldmeter.text.wordnet import wordnet
+from goldmeter.text.words import porter_stems
 
 SUFFIXES = sorted(
     {

@@ -7,7 +7,7 @@ from rouge_score.tokenize import tokenize as rouge_tokenize
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
 
-from tasks.text.tokenizers import TOKENIZERS, tokenizer
+from goldmeter.text.tokenizers import TOKENIZERS, tokenizer
 
 # Pieces that the rules speak of, between arbitrary Unicode.
 # fmt: off

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.text.columns import distinct, equal, utf8
+from goldmeter.text.columns import distinct, equal, utf8
 
 TEXTS = ["", "é", None, "東京", "a", "e\u0301"]
 KINDS = [pa.string(), pa.large_string()]

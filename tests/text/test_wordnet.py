@@ -10,10 +10,10 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from benchmarks.reference import Synonyms
 from goldmeter.errors import ModelError
+from goldmeter.text import wordnet as module
+from goldmeter.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
+from goldmeter.text.words import Words, porter_stems
 from scripts.build_wordnet import build
-from tasks.text import wordnet as module
-from tasks.text.wordnet import PARTS_OF_SPEECH, SUFFIXES, TABLE, read, render, wordnet
-from tasks.text.words import Words, porter_stems
 
 DICT = Path(os.environ.get("WNSEARCHDIR", "/usr/share/wordnet"))  # WordNet's own variable; Debian's wordnet-base
 needs_dict = pytest.mark.skipif(not (DICT / "data.noun").exists(), reason=f"no WordNet dict folder at {DICT}")

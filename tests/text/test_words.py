@@ -1,7 +1,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.text.words import Words, porter_stems, stems
+from goldmeter.text.words import Words, porter_stems, stems
 
 LISTS = st.lists(st.text(max_size=6) | st.sampled_from(["Cats", "cats", "CATS", "ΑΣ", "İ", "running", "naïvely", "is"]))
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from goldmeter.errors import DataError
+from goldmeter.text.json_objects import unique_members
 from tasks.dataset.formats.text_lines import text_lines, whole_text
 from tasks.dataset.record import Batch, Chunk, NumberedValues, blocks, file_name
-from tasks.text.json_objects import unique_members
 
 # Characters of the keys that an error message suggests as the place of the records.
 LONGEST_KEY = 60

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from goldmeter.errors import DataError
+from goldmeter.text.json_objects import unique_members
 from tasks.dataset.readers import log
 from tasks.dataset.record import Record, Value, file_name
-from tasks.text.json_objects import unique_members
 
 # Numbers and true and false stay what they are.
 AS_WRITTEN = json.JSONDecoder(object_pairs_hook=unique_members)

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 from pydantic import Field
 from rapidfuzz import fuzz
 
+from goldmeter.text.columns import equal, mapped
+from goldmeter.text.normalization import normalize, normalized_column
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.columns import equal, mapped
-from tasks.text.normalization import normalize, normalized_column
 
 
 class Match(NamedTuple):

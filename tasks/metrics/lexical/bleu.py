@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from goldmeter.text.tokenizers import TokenizerName, tokenizer
+from goldmeter.text.tokens import Integers, ngram_counts
 from tasks.metrics.base import CorpusMetric, Floats, best_reference, token_fallback
 from tasks.metrics.pairs import Pairs, Tokens
-from tasks.text.tokenizers import TokenizerName, tokenizer
-from tasks.text.tokens import Integers, ngram_counts
 
 Flags = NDArray[np.bool_]
 Smoothing = Literal["none", "floor", "add-k", "exp", "method1", "method2", "method3", "method4"]
@@ -80,7 +80,7 @@ class Bleu(CorpusMetric):
         return rows
 
     def score(self, stats: Floats) -> Floats:
-        from tasks.text.kernels.elementary import exp, log  # importing numba takes half a second
+        from goldmeter.text.kernels.elementary import exp, log  # importing numba takes half a second
 
         matches, totals = stats[..., : self.max_order], stats[..., self.max_order : -2]
         response, reference = stats[..., -2], stats[..., -1]
@@ -124,7 +124,7 @@ class Bleu(CorpusMetric):
             return matches + higher, totals + higher
         matched = np.ldexp(1.0, -np.cumsum(unmatched, axis=-1))
         if self.smoothing == "method4":
-            from tasks.text.kernels.elementary import log  # importing numba takes half a second
+            from goldmeter.text.kernels.elementary import log  # importing numba takes half a second
 
             # NLTK drops the zeros of a one-token response from the product, as if they had matched.
             matched = np.where(response > 1, matched * log(response) / K, totals)

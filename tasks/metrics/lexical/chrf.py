@@ -12,11 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
+from goldmeter.text.columns import mapped
+from goldmeter.text.tokenizers import CHRF
+from goldmeter.text.tokens import Ragged, code_points, ngram_counts
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.columns import mapped
-from tasks.text.tokenizers import CHRF
-from tasks.text.tokens import Ragged, code_points, ngram_counts
 
 # Stands for 0 / 0 under `eps_smoothing`; chrF++.py's value.
 EPSILON = 1e-16
@@ -124,7 +124,7 @@ def _common(texts: tuple[Ragged, Ragged], pairs: Pairs, max_order: int) -> tuple
 
     As in sacrebleu, a response has none of an order that its reference lacks.
     """
-    from tasks.text.kernels.sequences import clipped_matches  # importing numba takes half a second
+    from goldmeter.text.kernels.sequences import clipped_matches  # importing numba takes half a second
 
     responses, references = texts
     first = np.arange(len(pairs.rows))

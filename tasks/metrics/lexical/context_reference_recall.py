@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.text.tokenizers import SQUAD_CJK
 from tasks.metrics.base import Floats, MeanMetric, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.tokenizers import SQUAD_CJK
 
 
 class ContextReferenceRecall(MeanMetric):
@@ -38,7 +38,7 @@ class ContextReferenceRecall(MeanMetric):
         return rows
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.sequences import overlaps  # importing numba takes half a second
+        from goldmeter.text.kernels.sequences import overlaps  # importing numba takes half a second
 
         tokens = pairs.tokens(SQUAD_CJK)
         common = overlaps(*tokens.arrays, pairs.rows, len(tokens.words))

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from goldmeter.text.columns import equal, mapped
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.columns import equal, mapped
 
 
 class ExactMatch(MeanMetric):

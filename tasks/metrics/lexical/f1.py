@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from goldmeter.text.tokenizers import SQUAD, SQUAD_CJK, SQUAD_CJK_WITH_ARTICLES, SQUAD_WITH_ARTICLES
 from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.text.tokenizers import SQUAD, SQUAD_CJK, SQUAD_CJK_WITH_ARTICLES, SQUAD_WITH_ARTICLES
 
 AS_SQUAD = {"fallback": False, "tokenizer": "squad"}
 # Options tokenizer and articles → tokenizer.
@@ -39,7 +39,7 @@ class F1(MeanMetric):
     fallback: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.sequences import overlaps  # importing numba takes half a second
+        from goldmeter.text.kernels.sequences import overlaps  # importing numba takes half a second
 
         tokens = pairs.tokens(TOKENIZERS[self.tokenizer, self.articles])
         common = overlaps(*tokens.arrays, pairs.rows, len(tokens.words))

@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from goldmeter.text.tokenizers import TokenizerName, tokenizer
+from goldmeter.text.tokens import ngram_counts
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.tokenizers import TokenizerName, tokenizer
-from tasks.text.tokens import ngram_counts
 
 Order = Annotated[int, Field(ge=1)]
 _AS_NLTK = {"tokenizer": "treebank", "fallback": False}

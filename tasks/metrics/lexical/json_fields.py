@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
+from goldmeter.text.json_values import Comparer, Parsed, Rules, fields, leaves, parsed, pattern, require_pattern, shown
+from goldmeter.text.json_values import Field as Compared
+from goldmeter.text.numbers import Tolerance
 from tasks.metrics.base import CorpusMetric, Floats, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.json_values import Comparer, Parsed, Rules, fields, leaves, parsed, pattern, require_pattern, shown
-from tasks.text.json_values import Field as Compared
-from tasks.text.numbers import Tolerance
 
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 # Names of wrong, missing and extra fields in the details of a row, of each kind.
@@ -190,7 +190,7 @@ def _by_field(compared: Sequence[Compared]) -> dict[str, str]:
 
 
 def _validator(schema: dict[str, Any]) -> Any:
-    """Return jsonschema's validator for values of `tasks.text.json_values`.
+    """Return jsonschema's validator for values of `goldmeter.text.json_values`.
 
     Raises:
         ValueError: The schema is none, or has a reference that leads nowhere within it.

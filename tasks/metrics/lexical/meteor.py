@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from goldmeter.text.tokenizers import TokenizerName, tokenizer
+from goldmeter.text.wordnet import VERSION, wordnet
+from goldmeter.text.words import Words, stems
 from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs
-from tasks.text.tokenizers import TokenizerName, tokenizer
-from tasks.text.wordnet import VERSION, wordnet
-from tasks.text.words import Words, stems
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Integers = NDArray[np.int64]
@@ -42,7 +42,7 @@ class Meteor(MeanMetric):
     fallback: bool = True
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.sequences import alignments  # importing numba takes half a second
+        from goldmeter.text.kernels.sequences import alignments  # importing numba takes half a second
 
         tokens = pairs.tokens(tokenizer(self.tokenizer))
         lowered, stemmed, offsets, synonyms = _forms(tokens.words, synonyms=self.synonyms)
@@ -70,7 +70,7 @@ class Meteor(MeanMetric):
         self, matches: Integers, chunks: Integers, responses: Integers, references: Integers
     ) -> Floats:
         """Return the scores of alignments between texts of these lengths; all arrays of shape (m,)."""
-        from tasks.text.kernels.elementary import power  # importing numba takes half a second
+        from goldmeter.text.kernels.elementary import power  # importing numba takes half a second
 
         aligned = matches > 0
         precision, recall = matches[aligned] / responses[aligned], matches[aligned] / references[aligned]

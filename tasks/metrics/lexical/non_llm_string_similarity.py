@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from rapidfuzz import distance, process
 
+from goldmeter.text.columns import mapped, utf8
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.columns import mapped, utf8
 
 _DISTANCES = {
     "levenshtein": distance.Levenshtein,
@@ -48,7 +48,7 @@ class NonLlmStringSimilarity(MeanMetric):
 
 def _levenshtein(responses: pa.Array, references: pa.Array, rows: NDArray[np.int64]) -> Floats:
     """Return the similarity of each reference and response `rows[j]`, shape (m,); NaN where the kernel has none."""
-    from tasks.text.kernels.sequences import edits  # importing numba takes half a second
+    from goldmeter.text.kernels.sequences import edits  # importing numba takes half a second
 
     distances = edits(*utf8(responses), *utf8(references), rows)
     lengths, others = (pc.utf8_length(side).to_numpy(zero_copy_only=False) for side in (responses, references))

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from goldmeter.text.algebra import Algebra
+from goldmeter.text.expressions import boxed, expression, formulas_in, is_alone, is_short, without_markup, without_name
+from goldmeter.text.numbers import Reading, Tolerance, Tuple, Value, close, values
 from tasks.metrics.base import Floats, MeanMetric, best_reference
 from tasks.metrics.pairs import Pairs
-from tasks.text.algebra import Algebra
-from tasks.text.expressions import boxed, expression, formulas_in, is_alone, is_short, without_markup, without_name
-from tasks.text.numbers import Reading, Tolerance, Tuple, Value, close, values
 
 Which = Literal["last", "only", "boxed", "boxed_or_last"]
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]

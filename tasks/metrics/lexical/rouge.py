@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.text.tokenizers import TokenizerName, tokenizer
+from goldmeter.text.tokens import Integers, ngram_counts
+from goldmeter.text.words import Words, porter_stems
 from tasks.metrics.base import Floats, MeanMetric, with_fallback
 from tasks.metrics.pairs import Pairs, Tokens
-from tasks.text.tokenizers import TokenizerName, tokenizer
-from tasks.text.tokens import Integers, ngram_counts
-from tasks.text.words import Words, porter_stems
 
 # Characters. As in rouge-score, tokens up to this length are not stemmed.
 UNSTEMMED = 3
@@ -62,7 +62,7 @@ class Rouge(MeanMetric):
     def _common(self, tokens: Tokens, pairs: Pairs) -> Integers:
         """Return the length of the longest common subsequence, or the number of common n-grams; shape (m,)."""
         # Importing numba takes half a second.
-        from tasks.text.kernels.sequences import clipped_matches, common_subsequences
+        from goldmeter.text.kernels.sequences import clipped_matches, common_subsequences
 
         ids, responses, references = tokens.arrays
         forms, n_forms = _forms(tokens.words, stemmer=self.stemmer)

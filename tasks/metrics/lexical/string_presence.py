@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from goldmeter.text.columns import mapped, utf8
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
-from tasks.text.columns import mapped, utf8
 
 # Bytes. Longer references are searched by Python, in linear time; shorter ones by the simple kernel.
 LONG = 256
@@ -29,7 +29,7 @@ class StringPresence(MeanMetric):
         return self.normalize
 
     def pair_scores(self, pairs: Pairs) -> Floats:
-        from tasks.text.kernels.pieces import contained  # importing numba takes half a second
+        from goldmeter.text.kernels.pieces import contained  # importing numba takes half a second
 
         sides = pairs.normalized_texts if self.normalize else (pairs.responses, pairs.flat_references)
         compared = sides if self.case_sensitive else [mapped(str.casefold, side) for side in sides]

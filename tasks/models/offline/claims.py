@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from goldmeter.text.kernels import Flags, Floats, Ids, Integers, compiled
 from tasks.models.offline import feature_names
 from tasks.models.offline.lexicon import (
     ANSWER,
@@ -40,7 +41,6 @@ from tasks.models.offline.lexicon import (
     YES,
 )
 from tasks.models.offline.syntax import BREAK, Part, is_name
-from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
 
 # Words of a question on either side of "or" that may name an alternative.
 ALTERNATIVE = 5

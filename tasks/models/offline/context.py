@@ -1,5 +1,6 @@
 """Features of the words around a match: hedges, refusals, other names, words of the question."""
 
+from goldmeter.text.kernels import Flags, Floats, Ids, Integers, compiled
 from tasks.models.offline import feature_names
 from tasks.models.offline.lexicon import (
     APOLOGY,
@@ -24,7 +25,6 @@ from tasks.models.offline.lexicon import (
     STOP,
 )
 from tasks.models.offline.syntax import BREAK, Part, introduced, is_name, joined, negated, soon
-from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
 
 # Counts of hedges, negations and names are capped here.
 MOST = 20.0

@@ -11,8 +11,8 @@ from tasks.models.offline import feature_names
 from tasks.models.offline.texts import Texts, table_of
 
 if TYPE_CHECKING:
+    from goldmeter.text.kernels.numbering import Table
     from tasks.models.offline.features import RowFeatures
-    from tasks.text.kernels.numbering import Table
 
 # Words of the longest references and responses on which the judge was measured: on references of more than 10 words it
 # agreed with human labels in 72 to 76 % (57 rows of EVOUNA-TQ) against 96 %; 99.9 % of the training responses have at

@@ -133,8 +133,8 @@ def _letters(forms: Texts, streamed: "Stream") -> tuple[NDArray[np.uint32], Inte
 
 def _synonyms(forms: Texts) -> tuple[Integers, NDArray[np.int32]]:
     """Return the synonyms of each form among the forms, and their offsets."""
-    from tasks.text.wordnet import wordnet
-    from tasks.text.words import Words as Plain
+    from goldmeter.text.wordnet import wordnet
+    from goldmeter.text.words import Words as Plain
 
     return wordnet().related(Plain(forms.data, forms.starts, forms.stops))
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.text.kernels import Floats, Ids, Integers, compiled
 from tasks.models.offline import feature_names
 from tasks.models.offline.lexicon import CAPITAL, KNOWN, NUMBER, STOP, UPPER
-from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 Codes = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.text.kernels import Floats, Ids, Integers, compiled
 from tasks.models.offline import feature_names
 from tasks.models.offline.lexicon import AND, MONEY, NUMBER
 from tasks.models.offline.syntax import BREAK
 from tasks.models.offline.texts import Texts, table_of
-from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 if TYPE_CHECKING:
-    from tasks.text.kernels.numbering import Table
+    from goldmeter.text.kernels.numbering import Table
 
 # Relative difference up to which two quantities are equal: "100 miles" are "161 km".
 TOLERANCE = 0.004

@@ -6,8 +6,8 @@ trees". Such a split rules out the leaves left of it; the leaf that is reached i
 
 import numpy as np
 
+from goldmeter.text.kernels import Floats, compiled
 from tasks.models.offline.splits import MOST_LEAVES, Splits
-from tasks.text.kernels import Floats, compiled
 
 # A de Bruijn sequence: its product with a power of two has the exponent's own number in the upper 6 bits.
 _DE_BRUIJN = 0x03F79D71B4CB0A89

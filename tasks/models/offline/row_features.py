@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.text.kernels import Floats, Ids, Integers, compiled
 from tasks.models.offline import feature_names
 from tasks.models.offline.claims import affirmed, around, asked, is_letter, whole_name
 from tasks.models.offline.context import describe
@@ -22,7 +23,6 @@ from tasks.models.offline.matching import (
 )
 from tasks.models.offline.quantities import Units, compare_quantities
 from tasks.models.offline.syntax import listed
-from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 COUNT = len(FEATURES)
 SMALL_WORD = 0.1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.text.kernels import Floats, Ids, Integers, compiled
 from tasks.models.offline.lexicon import (
     AND,
     ARTICLE,
@@ -32,10 +33,9 @@ from tasks.models.offline.lexicon import (
 )
 from tasks.models.offline.texts import Texts, table_of
 from tasks.models.offline.vocabulary import Words
-from tasks.text.kernels import Floats, Ids, Integers, compiled
 
 if TYPE_CHECKING:
-    from tasks.text.kernels.numbering import Table
+    from goldmeter.text.kernels.numbering import Table
 
 
 SEPARATOR = END | COMMA | SLASH | CLAUSE | BRACKET

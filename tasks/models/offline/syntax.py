@@ -1,5 +1,6 @@
 """Features of a match's role: in its sentence, and among the segments of a response, as the entries of a list."""
 
+from goldmeter.text.kernels import Flags, Floats, Ids, Integers, compiled
 from tasks.models.offline import feature_names
 from tasks.models.offline.lexicon import (
     AND,
@@ -27,7 +28,6 @@ from tasks.models.offline.lexicon import (
     STOP,
     VERB,
 )
-from tasks.text.kernels import Flags, Floats, Ids, Integers, compiled
 
 # Begin and end of a range of words.
 Part = tuple[int, int]

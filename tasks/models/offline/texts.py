@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tasks.text.kernels.numbering import Table
+    from goldmeter.text.kernels.numbering import Table
 
 Integers = NDArray[np.int64]
 # Bytes around the visible ASCII characters.
@@ -41,7 +41,7 @@ class Texts:
     @classmethod
     def of_column(cls, column: "pa.Array") -> "Texts":
         """Take an Arrow array of strings; a null is an empty text."""
-        from tasks.text.columns import utf8
+        from goldmeter.text.columns import utf8
 
         data, offsets = utf8(column)
         return cls(data, offsets[:-1], offsets[1:])
@@ -69,15 +69,15 @@ class Texts:
 
     def numbered(self) -> tuple[NDArray[np.int32], "Texts"]:
         """Return the number of each text, and the distinct texts in the order of their first occurrence."""
-        from tasks.text.kernels.numbering import number  # importing numba takes half a second
+        from goldmeter.text.kernels.numbering import number  # importing numba takes half a second
 
         numbers, firsts = number(self.data, self.starts, self.stops, np.zeros(len(self), np.uint8))
         return numbers, self.take(firsts)
 
     def found_in(self, known: "Table") -> NDArray[np.int32]:
         """Return the number of each text in a table of `table_of`, or -1; shape (n,)."""
-        from tasks.text.kernels.numbering import find
-        from tasks.text.kernels.pieces import join  # importing numba takes half a second
+        from goldmeter.text.kernels.numbering import find
+        from goldmeter.text.kernels.pieces import join  # importing numba takes half a second
 
         data = join(self.data, self.starts, self.stops, np.zeros(0, np.uint8))
         return find(known, data, np.concatenate([[0], np.cumsum(self.stops - self.starts)]))
@@ -99,7 +99,7 @@ class Texts:
 
 def table_of(texts: Iterable[str]) -> "Table":
     """Return a table of distinct texts, for `Texts.found_in`; their numbers are their positions."""
-    from tasks.text.kernels.numbering import table
+    from goldmeter.text.kernels.numbering import table
 
     encoded = Texts.of(texts)
     return table(encoded.data, np.concatenate([[0], encoded.stops]))

@@ -58,7 +58,7 @@ class Trees(NamedTuple):
 def calibrated(scores: Floats, calibration: Floats) -> Floats:
     """Return the probabilities of scores by a logistic calibration. Source: Platt 1999."""
     slope, intercept = calibration
-    from tasks.text.kernels.elementary import exp  # importing numba takes half a second
+    from goldmeter.text.kernels.elementary import exp  # importing numba takes half a second
 
     odds_against: Floats = exp(-(slope * scores + intercept))
     return 1 / (1 + odds_against)

@@ -29,7 +29,7 @@ from tasks.models.offline.lexicon import (
 from tasks.models.offline.texts import Texts, table_of
 
 if TYPE_CHECKING:
-    from tasks.text.kernels.numbering import Table
+    from goldmeter.text.kernels.numbering import Table
 
 # Characters of a text that are read; the rest is ignored.
 LONGEST = 20_000
@@ -268,6 +268,6 @@ def _lexicon() -> _Lexicon:
 @cache
 def _known_words() -> frozenset[str]:
     """Return the words of the language; a known word is not a misspelling of another."""
-    from tasks.text.wordnet import wordnet
+    from goldmeter.text.wordnet import wordnet
 
     return frozenset(wordnet().words)

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.text.kernels import Bytes, Flags, Ids, Integers, compiled
 from tasks.models.offline.lexicon import CAPITAL, CLASSES, KNOWN, NUMBER, STOP, UPPER
-from tasks.text.kernels import Bytes, Flags, Ids, Integers, compiled
 
 
 class Slices(NamedTuple):

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 
 from goldmeter.errors import ParamsError
+from goldmeter.text.json_values import fields
 from tasks.metrics.catalogue import configure
 from tasks.metrics.lexical.json_fields import JsonFields
 from tasks.metrics.pairs import Pairs
-from tasks.text.json_values import fields
 from tests.text.test_json_values import VALUES
 
 SCHEMA = {"type": "object", "properties": {"total": {"type": "integer", "maximum": 100}}, "required": ["total"]}

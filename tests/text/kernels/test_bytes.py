@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from tasks.text.kernels.numbering import _FEWEST_SLOTS, find, number, table
-from tasks.text.kernels.pieces import FIRST, INSIDE, LAST, contained, cut, cut_ends, expand
-from tasks.text.kernels.sequences import edits
-from tasks.text.kernels.stems import replaced
-from tasks.text.words import Words
+from goldmeter.text.kernels.numbering import _FEWEST_SLOTS, find, number, table
+from goldmeter.text.kernels.pieces import FIRST, INSIDE, LAST, contained, cut, cut_ends, expand
+from goldmeter.text.kernels.sequences import edits
+from goldmeter.text.kernels.stems import replaced
+from goldmeter.text.words import Words
 
 # chunks
 

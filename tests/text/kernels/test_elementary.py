@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.kernels.elementary import exp, log, power
+from goldmeter.text.kernels.elementary import exp, log, power
 
 POSITIVE = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
 

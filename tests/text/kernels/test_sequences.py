@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tasks.text.kernels.sequences import _positions, alignments, clipped_matches, common_subsequences, overlaps
+from goldmeter.text.kernels.sequences import _positions, alignments, clipped_matches, common_subsequences, overlaps
 
 # ragged
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import tasks.text.kernels
+import goldmeter.text.kernels
 
-KERNELS = sorted(Path(tasks.text.kernels.__file__).parent.glob("[a-z]*.py"))
+KERNELS = sorted(Path(goldmeter.text.kernels.__file__).parent.glob("[a-z]*.py"))
 COMPILED = f"""
 from importlib import import_module
 
@@ -27,7 +27,7 @@ for name in names("lexical"):
     for profile in ["default", *metric_class("lexical", name).profiles]:
         for pairs in several:
             configure("lexical", name, {{"profile": profile}}).stats(pairs)
-for module in {[f"tasks.text.kernels.{path.stem}" for path in KERNELS]}:
+for module in {[f"goldmeter.text.kernels.{path.stem}" for path in KERNELS]}:
     for name, kernel in vars(import_module(module)).items():
         if isinstance(kernel, Dispatcher) and len(kernel.signatures) > 1:
             print(module, name, *kernel.signatures, sep="\\n")

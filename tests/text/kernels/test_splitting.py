@@ -5,10 +5,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.text.kernels.pieces import FIRST, INSIDE, LAST
-from tasks.text.kernels.splitting import CONTRACTIONS, RULES, split
-from tasks.text.normalization import normalize
-from tasks.text.tokenizers import CHRF, SQUAD, SQUAD_WITH_ARTICLES, TOKENIZERS, Tokenizer
+from goldmeter.text.kernels.pieces import FIRST, INSIDE, LAST
+from goldmeter.text.kernels.splitting import CONTRACTIONS, RULES, split
+from goldmeter.text.normalization import normalize
+from goldmeter.text.tokenizers import CHRF, SQUAD, SQUAD_WITH_ARTICLES, TOKENIZERS, Tokenizer
 
 NORMAL = Tokenizer(lambda text: normalize(text).split(), rule="normal", lowers=True)
 ALL = [tokenizer for tokenizer in [*TOKENIZERS.values(), CHRF, SQUAD, SQUAD_WITH_ARTICLES, NORMAL] if tokenizer.rule]

@@ -19,12 +19,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.errors import ModelError
-from tasks.text.columns import utf8
-from tasks.text.tokens import Ragged
-from tasks.text.words import Words
+from goldmeter.text.columns import utf8
+from goldmeter.text.tokens import Ragged
+from goldmeter.text.words import Words
 
 if TYPE_CHECKING:
-    from tasks.text.kernels.numbering import Table
+    from goldmeter.text.kernels.numbering import Table
 
 TABLE = Path(__file__).with_name("wordnet.npz")
 PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
@@ -89,7 +89,7 @@ class WordNet:
         >>> wordnet().related(Words.of(["auto", "tree", "car"]))
         (array([0, 2, 3, 5]), array([0, 2, 1, 0, 2], dtype=int32))
         """
-        from tasks.text.kernels.stems import replaced  # importing numba takes half a second
+        from goldmeter.text.kernels.stems import replaced  # importing numba takes half a second
 
         n = len(stems)
         words = self._find(stems)
@@ -112,14 +112,14 @@ class WordNet:
 
     def _find(self, words: Words) -> NDArray[np.int32]:
         """Return the number of each word, or -1; shape (n,)."""
-        from tasks.text.kernels.numbering import find_slices  # importing numba takes half a second
+        from goldmeter.text.kernels.numbering import find_slices  # importing numba takes half a second
 
         return find_slices(self._table, words.data, words.starts, words.stops)
 
     @cached_property
     def _table(self) -> "Table":
         """The words by number; reading a dictionary would cost a forked process a page of memory per access."""
-        from tasks.text.kernels.numbering import table
+        from goldmeter.text.kernels.numbering import table
 
         return table(*utf8(pa.array(self.words, pa.large_string())))
 

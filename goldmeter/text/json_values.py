@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tasks.text.json_objects import unique_members
-from tasks.text.normalization import normalize
-from tasks.text.numbers import MAX_DIGITS, MAX_EXPONENT, Tolerance, close, values
+from goldmeter.text.json_objects import unique_members
+from goldmeter.text.normalization import normalize
+from goldmeter.text.numbers import MAX_DIGITS, MAX_EXPONENT, Tolerance, close, values
 
 MAX_DEPTH = 100
 FENCE = "```"
@@ -171,7 +171,7 @@ class Rules(NamedTuple):
 
 
 def fields(response: Any, reference: Any, rules: Rules) -> list[Field]:
-    """Compare two values of `tasks.text.json_values`.
+    """Compare two values of `goldmeter.text.json_values`.
 
     >>> fields({"a": 1, "b": 2}, {"a": 1, "c": 3}, Rules({}))
     [Field(outcome='right', path=('a',)), Field(outcome='missing', path=('c',)), Field(outcome='extra', path=('b',))]

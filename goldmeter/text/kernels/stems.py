@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.text.kernels import Bytes, Flags, Integers, compiled
+from goldmeter.text.kernels import Bytes, Flags, Integers, compiled
 
 Codes = NDArray[np.uint32]
 

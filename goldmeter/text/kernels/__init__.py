@@ -8,7 +8,7 @@ from numba import njit
 from numba.core.caching import CacheImpl
 from numpy.typing import NDArray
 
-from tasks.text.machine_code import EnvironmentLocator
+from goldmeter.text.machine_code import EnvironmentLocator
 
 Bytes = NDArray[np.uint8]
 Flags = NDArray[np.bool_]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.text.kernels import GOLDEN, Bytes, Flags, Ids, Integers, Words, compiled
+from goldmeter.text.kernels import GOLDEN, Bytes, Flags, Ids, Integers, Words, compiled
 
 _HALF = np.uint64(32)
 

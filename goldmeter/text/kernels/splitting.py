@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from tasks.text.kernels import Bytes, Flags, Integers, compiled
+from goldmeter.text.kernels import Bytes, Flags, Integers, compiled
 
 _CHUNK, _RUNS, _LETTERS, _NORMAL, _MTEVAL, _TREEBANK, _WORDPUNCT, _CHRF = range(8)
 # Rules by the name that a `Tokenizer` has for them.
@@ -23,7 +23,7 @@ RULES: Mapping[str, int] = {
 }
 # Words without an apostrophe that the rule treebank leaves to NLTK, which splits them.
 CONTRACTIONS = ("cannot", "gimme", "gonna", "gotta", "lemme", "wanna")
-# Kinds of chunks, as in tasks.text.kernels.pieces.
+# Kinds of chunks, as in goldmeter.text.kernels.pieces.
 _INSIDE: Final = 0
 _LAST: Final = 2
 _FIRST_VISIBLE, _LAST_VISIBLE = ord("!"), ord("~")

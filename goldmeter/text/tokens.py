@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.text.columns import distinct
-from tasks.text.tokenizers import Cut, Tokenizer
-from tasks.text.words import Words
+from goldmeter.text.columns import distinct
+from goldmeter.text.tokenizers import Cut, Tokenizer
+from goldmeter.text.words import Words
 
 Split = Callable[[str], list[str]]
 Integers = NDArray[np.int64]
-FIRST, LAST = 1, 2  # kinds of chunks: tasks.text.kernels.pieces
+FIRST, LAST = 1, 2  # kinds of chunks: goldmeter.text.kernels.pieces
 # Separates chunks that are tokenised together; any word of lower-case letters would do.
 MARK = "qzx"
 # Number of chunks that are tokenised together.
@@ -42,7 +42,7 @@ class Ragged:
 
     def take(self, rows: NDArray[np.int32]) -> "Ragged":
         """Return the given rows, in that order; `rows` has shape (n,)."""
-        from tasks.text.kernels.pieces import expand  # importing numba takes half a second
+        from goldmeter.text.kernels.pieces import expand  # importing numba takes half a second
 
         return Ragged(*expand(rows, np.arange(len(rows) + 1), self.ids, self.offsets[:-1], self.lengths))
 
@@ -73,7 +73,7 @@ class Chunked:
 
     def joined(self, chunks: Integers, separator: str) -> str:
         """Return these chunks in one string, each followed by the separator."""
-        from tasks.text.kernels.pieces import join
+        from goldmeter.text.kernels.pieces import join
 
         after = np.frombuffer(separator.encode(), np.uint8)
         return join(self.data, self.starts[chunks], self.stops[chunks], after).tobytes().decode()
@@ -84,8 +84,8 @@ def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
 
     Each distinct text is split once.
     """
-    from tasks.text.kernels import pieces as kernel  # importing numba takes half a second
-    from tasks.text.kernels.numbering import number
+    from goldmeter.text.kernels import pieces as kernel  # importing numba takes half a second
+    from goldmeter.text.kernels.numbering import number
 
     which, texts = Words(data, offsets[:-1].copy(), offsets[1:].copy()).numbered()
     if cut == "ends":
@@ -104,7 +104,7 @@ def chunked(data: NDArray[np.uint8], offsets: Integers, cut: Cut) -> Chunked:
 
 def tokens(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[Ragged, Words]:
     """Return the token ids of the texts, and the vocabulary: the token of each id."""
-    from tasks.text.kernels.pieces import expand
+    from goldmeter.text.kernels.pieces import expand
 
     plain, counts = _by_rule(texts, tokenizer, lowercase=lowercase)
     others = _Splitting(texts, tokenizer, lowercase=lowercase)
@@ -124,7 +124,7 @@ def _by_rule(texts: Chunked, tokenizer: Tokenizer, *, lowercase: bool) -> tuple[
     """
     if tokenizer.rule is None:
         return Words.of([]), np.full(len(texts), -1, np.int64)
-    from tasks.text.kernels.splitting import RULES, split
+    from goldmeter.text.kernels.splitting import RULES, split
 
     lower = lowercase or tokenizer.lowers
     data, ends, counts = split(

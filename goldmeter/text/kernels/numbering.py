@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tasks.text.kernels import GOLDEN, Bytes, Ids, Integers, Words, compiled
+from goldmeter.text.kernels import GOLDEN, Bytes, Ids, Integers, Words, compiled
 
 Known = Words
 Slots = Ids

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tasks.text.columns import utf8
+from goldmeter.text.columns import utf8
 
 Integers = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -65,7 +65,7 @@ class Words:
 
     def numbered(self) -> tuple[Ids, "Words"]:
         """Number equal words alike, from 0 in the order of first occurrence; return numbers and distinct words."""
-        from tasks.text.kernels.numbering import number  # importing numba takes half a second
+        from goldmeter.text.kernels.numbering import number  # importing numba takes half a second
 
         numbers, firsts = number(self.data, self.starts, self.stops, np.zeros(len(self), np.uint8))
         return numbers, Words(self.data, self.starts[firsts], self.stops[firsts])
@@ -96,8 +96,8 @@ _SEPARATOR = np.frombuffer(bytes([_NO_TEXT]), np.uint8)
 
 def stems(words: Words) -> tuple[NDArray[np.int32], Words]:
     """Return the number of each word's stem, and the distinct stems; the words are in lower case."""
-    from tasks.text.kernels.pieces import join  # importing numba takes half a second
-    from tasks.text.kernels.stems import stemmed
+    from goldmeter.text.kernels.pieces import join  # importing numba takes half a second
+    from goldmeter.text.kernels.stems import stemmed
 
     codes = join(words.data, words.starts, words.stops, _SEPARATOR)
     data = stemmed(codes.astype(np.uint32), _NO_TEXT, words.stops - words.starts <= _SHORT).astype(np.uint8)
@@ -113,7 +113,7 @@ def porter_stems(words: Sequence[str]) -> list[str]:
     >>> porter_stems(["relational", "Databases"])
     ['relat', 'databas']
     """
-    from tasks.text.kernels.stems import stemmed  # importing numba takes half a second
+    from goldmeter.text.kernels.stems import stemmed  # importing numba takes half a second
 
     lowered = [word.lower() for word in words]
     text = "".join(lowered)

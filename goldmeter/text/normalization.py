@@ -10,9 +10,9 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.text.columns import distinct, utf8
-from tasks.text.tokenizers import Tokenizer
-from tasks.text.tokens import chunked, tokens
+from goldmeter.text.columns import distinct, utf8
+from goldmeter.text.tokenizers import Tokenizer
+from goldmeter.text.tokens import chunked, tokens
 
 Form = Literal["NFKC", "NFC", "none"]
 ARTICLES = frozenset({"a", "an", "the"})

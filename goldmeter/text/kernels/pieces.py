@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tasks.text.kernels import Bytes, Flags, Ids, Integers, compiled
+from goldmeter.text.kernels import Bytes, Flags, Ids, Integers, compiled
 
 # Kinds: the position of a chunk in its text; FIRST and LAST may be added.
 INSIDE: Final = 0

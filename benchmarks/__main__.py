@@ -27,7 +27,7 @@ from benchmarks import (
 from benchmarks.command import parsed
 from benchmarks.data import ROOT
 from benchmarks.report import Result, keep, name_of, show
-from tasks.pipeline import params
+from goldmeter.pipeline import params
 
 REPORT = ROOT / "reports/benchmarks.json"
 

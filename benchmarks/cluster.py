@@ -23,7 +23,7 @@ import psutil
 from benchmarks.data import SEED, generated_sections, real_rows, real_sections, write_generated
 from benchmarks.project import Project, copy
 from benchmarks.report import Floor, Result, Table, Value
-from tasks.pipeline.storage import manifest_of
+from goldmeter.pipeline.storage import manifest_of
 
 STAGES = ("load", "normalize", "lexical", "embed", "semantic", "judge", "aggregate")
 PARTS = (2, 5, 11, 24)

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from goldmeter.pipeline import params
 from tasks.dataset.normalized import Normalize
 from tasks.dataset.normalized import normalized as normalized_table
 from tasks.dataset.settings import Params
 from tasks.dataset.sources import records
 from tasks.load import load
-from tasks.pipeline import params
 
 ROOT = Path(__file__).parents[1]
 EVOUNA = Path(os.environ.get("GOLDMETER_EVOUNA") or ROOT.parent / "shared/data/evouna") / "NQ.json"

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from benchmarks.data import ROOT
 from benchmarks.nq301 import letters, nq301
 from benchmarks.pages import grid, rewritten
+from goldmeter.pipeline.files import to_json
 from goldmeter.statistics import bias_model, cross_fitted, ppi_mean, transported
 from tasks.models.offline import RIGHT, model_hash
 from tasks.models.offline.labelled import Labelled, human_labelled
@@ -35,7 +36,6 @@ from tasks.models.offline.training import (
     training_rows,
 )
 from tasks.models.offline.trees import calibrated
-from tasks.pipeline.files import to_json
 
 PAGE = ROOT / "docs/explanation/judge.md"
 MARK, KIND = "bias", "English answers to short questions"

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.data import ROOT
 from benchmarks.measure import Cost, run
-from tasks.pipeline.yaml import dump_yaml
+from goldmeter.pipeline.yaml import dump_yaml
 
 
 @dataclass(frozen=True)

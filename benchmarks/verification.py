@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from benchmarks.data import ROOT, generated_sections, real_rows, write_generated
 from benchmarks.project import Project, copy
 from benchmarks.report import Floor, Result, Table
-from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import stages
+from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import stages
 
 ANSWERS = "data/answers.parquet"
 PAIRS = 7

@@ -20,14 +20,14 @@ from goldmeter.console.arguments import Parser
 from goldmeter.console.markdown import escaped
 from goldmeter.console.terminal import USER_ERROR, console, exit_status, say, write_markup
 from goldmeter.errors import ComparisonError, GoldmeterError
+from goldmeter.pipeline import params
+from goldmeter.pipeline.files import to_json
 from tasks.comparison import logs
 from tasks.comparison.compare import compare_several, compare_versions
 from tasks.comparison.gate import Gate
 from tasks.comparison.render import several_to_markdown, several_to_terminal, to_markdown, to_terminal
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import trend_of_versions
-from tasks.pipeline import params
-from tasks.pipeline.files import to_json
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
 from tasks.versions.version import WORKSPACE, versions

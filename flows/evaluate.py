@@ -28,17 +28,17 @@ from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
 from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
+from goldmeter.pipeline import params, stage_server
+from goldmeter.pipeline.cluster import DASHBOARD
+from goldmeter.pipeline.credentials import without_credentials
+from goldmeter.pipeline.dvc_yaml import stages, upstream
+from goldmeter.pipeline.params import DEFAULT
+from goldmeter.pipeline.run import Run
 from tasks.answering.calls import require_keys
 from tasks.asking.budget import SPENT_FILE
 from tasks.asking.model_calls import RETRY_FAILED, SPENT
 from tasks.judging.preflight import require_key
 from tasks.monitoring import labelled_answers
-from tasks.pipeline import params, stage_server
-from tasks.pipeline.cluster import DASHBOARD
-from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.dvc_yaml import stages, upstream
-from tasks.pipeline.params import DEFAULT
-from tasks.pipeline.run import Run
 from tasks.reporting import summary
 from tasks.versions.version import WORKSPACE, Version
 

@@ -14,7 +14,7 @@ from prefect.utilities.urls import url_for
 
 from goldmeter.console.markdown import code, escaped
 from goldmeter.errors import GoldmeterError
-from tasks.pipeline import git, params
+from goldmeter.pipeline import git, params
 from tasks.reporting import summary
 from tasks.versions.experiments import Experiment
 

@@ -13,7 +13,7 @@ from goldmeter.template import TEMPLATE, project_files
 
 HELP = {"-h", "--help"}
 # A folder that has these holds a project: its stages, and the code of its own that a command runs.
-MARKS = ("dvc.yaml", "flows/__main__.py", "tasks/runner.py")
+MARKS = ("dvc.yaml", "flows/__main__.py", "goldmeter/runner.py")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

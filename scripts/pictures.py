@@ -15,7 +15,7 @@ from rich.text import Text
 
 from benchmarks import browser, project
 from benchmarks.data import ROOT
-from tasks.pipeline import params
+from goldmeter.pipeline import params
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import console, exit_status, is_terminal, say
+from goldmeter.pipeline import stage_server
 from tasks.exports import command_line
-from tasks.pipeline import stage_server
 
 # The stage after which the summary is printed, if the stage was started by hand.
 LAST_STAGE = "report"
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def parser() -> Parser:
     """The parser of the command line; stages and their descriptions are those of dvc.yaml."""
-    from tasks.pipeline.dvc_yaml import stages  # needs the environment
+    from goldmeter.pipeline.dvc_yaml import stages  # needs the environment
 
     top = Parser(
         prog="python -m tasks",
@@ -106,7 +106,7 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
 
 
 def _stage(chosen: argparse.Namespace) -> None:
-    from tasks.runner import run
+    from goldmeter.runner import run
 
     run(chosen.stage)
     if chosen.stage == LAST_STAGE and is_terminal():  # a flow prints it at its own end
@@ -150,12 +150,12 @@ def _embed(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
+    from goldmeter.pipeline import params
+    from goldmeter.pipeline.dvc_yaml import LEDGER
     from tasks import embed
     from tasks.dataset import preflight
     from tasks.ledger import root
     from tasks.ledger.vectors import Vectors
-    from tasks.pipeline import params
-    from tasks.pipeline.dvc_yaml import LEDGER
 
     params.check()
     with closing(Vectors(root() / "embed")) as ledger:

@@ -11,15 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, field_validator
 
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.files import to_json
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.settings import Section, Share
+from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.workers import Crew
 from tasks.comparison.gate import Gate
 from tasks.comparison.measures import check_measures
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.files import to_json
-from tasks.pipeline.progress import Progress, quiet
-from tasks.pipeline.settings import Section, Share
-from tasks.pipeline.stage import Stage
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.workers import Crew
 from tasks.scores import (
     failures,
     human_labels,

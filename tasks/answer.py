@@ -11,6 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.console.terminal import say
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.run import RunJudge
+from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.tables import Parts, about, describe
 from tasks.answering.calls import missing_calls, plan_of
 from tasks.answering.rows import SCHEMA, question_parts, table_of
 from tasks.answering.systems import STAGE as NAME
@@ -19,11 +24,6 @@ from tasks.asking.budget import used_up
 from tasks.asking.model_calls import ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed
 from tasks.ledger.verdicts import Verdicts
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.progress import Progress, quiet
-from tasks.pipeline.run import RunJudge
-from tasks.pipeline.stage import Stage
-from tasks.pipeline.tables import Parts, about, describe
 
 # Kinds of failures that a message lists.
 LISTED = 5

@@ -14,6 +14,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.console.terminal import say
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.tables import Parts, describe
+from goldmeter.pipeline.workers import Crew
 from tasks.ledger.vectors import Vectors
 from tasks.models.embedding.batches import require_dimension
 from tasks.models.embedding.distinct_texts import (
@@ -30,12 +36,6 @@ from tasks.models.embedding.distinct_texts import (
 )
 from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
 from tasks.models.embedding.remote import REQUEST_TEXTS
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.progress import Progress, quiet
-from tasks.pipeline.settings import Section
-from tasks.pipeline.stage import Stage
-from tasks.pipeline.tables import Parts, describe
-from tasks.pipeline.workers import Crew
 from tasks.scores.tables import Semantic, pairs_of
 
 # Torch's threads wait asleep, so that other stages can use the cores; it reads this when it is imported.

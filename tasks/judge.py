@@ -13,6 +13,13 @@ import pyarrow.compute as pc
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.run import RunJudge
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.tables import Parts, about, describe
+from goldmeter.pipeline.workers import Crew
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.budget import used_up
 from tasks.asking.model_calls import ModelCalls, ask_models, retries_failed, spent_file
@@ -52,13 +59,6 @@ from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
 from tasks.metrics.judged import DETAILS, JudgeMetric
 from tasks.metrics.verdict_types import Boolean
 from tasks.models import offline
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.progress import Progress, quiet
-from tasks.pipeline.run import RunJudge
-from tasks.pipeline.settings import Section
-from tasks.pipeline.stage import Stage
-from tasks.pipeline.tables import Parts, about, describe
-from tasks.pipeline.workers import Crew
 from tasks.scores import verdict_columns
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE

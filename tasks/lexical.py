@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.settings import Section
-from tasks.pipeline.stage import Stage
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.stage import Stage
 from tasks.scores.tables import Lexical, expect_scores, pairs_of, score_table
 
 

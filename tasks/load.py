@@ -7,6 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from goldmeter.errors import DataError
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.stage import Stage, StageInputs
+from goldmeter.pipeline.tables import Parts, about
 from tasks.dataset.answers import mapped_columns, opened
 from tasks.dataset.joined import ANSWERS
 from tasks.dataset.own_expectations import own_expectations
@@ -14,9 +17,6 @@ from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset, Params
 from tasks.dataset.sources import Record, Records
 from tasks.dataset.table import tables
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.stage import Stage, StageInputs
-from tasks.pipeline.tables import Parts, about
 
 log = logging.getLogger(__name__)
 

@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.stage import Stage
 from tasks.dataset.normalized import Normalize, normalized
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.settings import Section
-from tasks.pipeline.stage import Stage
 
 
 class Params(Section):

@@ -15,7 +15,7 @@ import pytest
 from absl.logging import get_absl_handler
 from hypothesis import is_hypothesis_test, settings
 
-from tasks.pipeline import contents
+from goldmeter.pipeline import contents
 from tests import prefect_database
 from tests.comparison import repository
 from tests.small_project import ROOT, make

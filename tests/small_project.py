@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "tests/params.yaml"

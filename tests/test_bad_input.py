@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from goldmeter.pipeline import tables
 from tasks.__main__ import main
-from tasks.pipeline import tables
 from tests.small_project import ROWS, edit, files, make
 
 SCREEN = 24
@@ -205,7 +205,7 @@ def test_a_full_disk_names_the_folder(fails: Fails) -> None:
 
 @pytest.mark.usefixtures("tables_there")
 def test_two_runs_of_a_stage_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.runner.ENDING_SECONDS", 0.5)
+    monkeypatch.setattr("goldmeter.runner.ENDING_SECONDS", 0.5)
     workspace = Path("data/.load.tmp")
     workspace.mkdir()
     (workspace / "of the other").touch()
@@ -287,7 +287,7 @@ def test_out_of_memory_and_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytes
             raise problem
 
         monkeypatch.setattr(tables.pq, "write_table", fail)
-        monkeypatch.setattr("tasks.runner.write_part", fail)
+        monkeypatch.setattr("goldmeter.runner.write_part", fail)
 
         assert main(["load"]) == status
         assert capsys.readouterr().err.startswith("error: ")

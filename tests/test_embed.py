@@ -14,18 +14,18 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ModelError
+from goldmeter.pipeline import validation
+from goldmeter.pipeline.keys import KeyHashes, hashes_of
+from goldmeter.pipeline.progress import quiet
+from goldmeter.pipeline.tables import Parts, about, write_part
+from goldmeter.pipeline.workers import Processes, crew_of
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tasks import embed as stage
 from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.models.embedding import distinct_texts
 from tasks.models.embedding.remote import OpenAIEncoder
-from tasks.pipeline import validation
-from tasks.pipeline.keys import KeyHashes, hashes_of
-from tasks.pipeline.progress import quiet
-from tasks.pipeline.tables import Parts, about, write_part
-from tasks.pipeline.workers import Processes, crew_of
-from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import ROOT
 
 TEXTS = pa.list_(pa.string())
@@ -366,7 +366,7 @@ import sys
 from pathlib import Path
 from tasks.embed import Params, embed
 from tasks.ledger.vectors import Vectors
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts
 params = Params(embed={LOCAL!r}, semantic={{"semantic_similarity": {{}}}})
 store, scratch = Path({str(tmp_path / "store")!r}), Path({str(tmp_path)!r})
 [written] = embed(Parts(Path({str(rows.folder)!r})), params, Vectors(store), scratch)

@@ -13,6 +13,11 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ModelError, ParamsError, ServerError
+from goldmeter.pipeline import validation
+from goldmeter.pipeline.params import section
+from goldmeter.pipeline.run import Price, RunJudge
+from goldmeter.pipeline.tables import Parts, about, write_part
+from goldmeter.pipeline.workers import Crew, Processes, crew_of
 from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
 from tasks.judging.rows import schema_of
 from tasks.judging.settings import Judge
@@ -21,11 +26,6 @@ from tasks.metrics.base import NOT_ASKED
 from tasks.metrics.judge.meaning_match import MeaningMatch
 from tasks.metrics.pairs import Pairs
 from tasks.models import offline
-from tasks.pipeline import validation
-from tasks.pipeline.params import section
-from tasks.pipeline.run import Price, RunJudge
-from tasks.pipeline.tables import Parts, about, write_part
-from tasks.pipeline.workers import Crew, Processes, crew_of
 from tests.judge_server import JudgeServer, Reply, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"

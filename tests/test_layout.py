@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import grimp
 import pytest
 
+from goldmeter.pipeline.dvc_yaml import stages
 from scripts.reference.layout import ORDER
-from tasks.pipeline.dvc_yaml import stages
 
 STAGES = {f"tasks.{name}" for name in stages()}
 FLOORS: tuple[set[str], ...] = (
     {"goldmeter.errors"},
-    {"tasks.pipeline", "goldmeter.console", "goldmeter.text", "goldmeter.statistics"},
+    {"goldmeter.pipeline", "goldmeter.console", "goldmeter.text", "goldmeter.statistics"},
     {"tasks.models", "tasks.ledger"},
     {"tasks.metrics", "tasks.versions"},
     {"tasks.scores", "tasks.asking"},
@@ -20,7 +20,7 @@ FLOORS: tuple[set[str], ...] = (
     {"tasks.reporting"},
     {"tasks.monitoring"},
     {"tasks.exports"},
-    {*STAGES, "tasks.runner"},
+    {*STAGES, "goldmeter.runner"},
     {"tasks.__main__"},
     {"flows"},
     {"benchmarks", "scripts"},
@@ -81,7 +81,7 @@ def test_no_module_imports_itself_in_a_circle(imports: grimp.ImportGraph) -> Non
 
 
 def test_the_top_of_tasks_holds_the_stages_and_what_runs_them(imports: grimp.ImportGraph) -> None:
-    names = {"tasks.__main__", "goldmeter.errors", "tasks.runner"}
+    names = {"tasks.__main__", "goldmeter.errors", "goldmeter.runner"}
     files = {child for child in imports.find_children("tasks") if not imports.find_children(child)}
 
     assert files == STAGES | names
@@ -94,5 +94,5 @@ def test_the_readme_lists_the_packages_from_below_to_above() -> None:
     assert {f"tasks.{name}" for name in ORDER} == set(HEIGHT) - STAGES - OUTSIDE
 
 
-OUTSIDE = {"goldmeter.errors", "tasks.runner", "tasks.__main__", "flows", "benchmarks", "scripts"}
+OUTSIDE = {"goldmeter.errors", "goldmeter.runner", "tasks.__main__", "flows", "benchmarks", "scripts"}
 """Modules on the map that are no package, and packages outside of tasks/."""

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.pipeline import validation
+from goldmeter.pipeline.tables import about
 from tasks.dataset.normalized import SCHEMA, Normalize
 from tasks.normalize import Params, expect, normalize
-from tasks.pipeline import validation
-from tasks.pipeline.tables import about
 
 TEXTS = pa.list_(pa.string())
 

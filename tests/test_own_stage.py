@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import DataError
+from goldmeter.pipeline import dvc_yaml
+from goldmeter.pipeline.tables import Parts, write_part
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
+from goldmeter.runner import run
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
-from tasks.pipeline import dvc_yaml
-from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
-from tasks.runner import run
 from tasks.scores.columns import score_columns
 from tasks.scores.tables import own_scores
 from tasks.versions.version import Version

@@ -129,7 +129,7 @@ def test_help_needs_no_project_and_makes_none(arguments: list[str], tmp_path: Pa
 
 
 def test_in_a_project_a_command_is_that_of_its_flows(tmp_path: Path) -> None:
-    for mark in ("dvc.yaml", "flows/__main__.py", "tasks/runner.py"):
+    for mark in ("dvc.yaml", "flows/__main__.py", "goldmeter/runner.py"):
         (tmp_path / mark).parent.mkdir(exist_ok=True)
         (tmp_path / mark).touch()
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from goldmeter.pipeline.schedule import Schedule
 from goldmeter.statistics import (
     Estimate,
     alpha_spending,
@@ -20,7 +21,6 @@ from goldmeter.statistics import (
 )
 from tasks.metrics import accuracy, score
 from tasks.metrics.catalogue import families, metric_class, names
-from tasks.pipeline.schedule import Schedule
 from tasks.wording.verdicts import Verdict
 from tests.small_project import ROOT
 

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from goldmeter.errors import GoldmeterError
+from goldmeter.pipeline.yaml import load_yaml
+from goldmeter.runner import run
 from tasks.comparison.compare import compare_versions
-from tasks.pipeline.yaml import load_yaml
-from tasks.runner import run
 from tasks.versions.version import Version
 from tests.comparison.sample import gate_on
 from tests.small_project import ROWS, edit, only_words, write

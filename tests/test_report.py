@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from tasks.pipeline.tables import describe
+from goldmeter.pipeline.tables import describe
 from tasks.reporting import summary
 from tasks.reporting.assembly import report_files
 from tasks.reporting.page import FOLDER, unbroken

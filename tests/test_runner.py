@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from goldmeter import runner
 from goldmeter.errors import ContractError, DataError, GoldmeterError, ServerError
-from tasks import runner
+from goldmeter.pipeline.files import lock_opened
+from goldmeter.pipeline.progress import Progress
+from goldmeter.pipeline.stage import load_stage
+from goldmeter.pipeline.workers import threads_of
+from goldmeter.runner import run
 from tasks.__main__ import main
-from tasks.pipeline.files import lock_opened
-from tasks.pipeline.progress import Progress
-from tasks.pipeline.stage import load_stage
-from tasks.pipeline.workers import threads_of
-from tasks.runner import run
 from tests.small_project import ROWS, edit, files, mount, only_words, write
 
 
@@ -81,7 +81,7 @@ def test_running_again_gives_the_same_bytes() -> None:
 @pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)
+    monkeypatch.setattr("goldmeter.pipeline.workers.ROWS_A_WORKER", 5)
     for stage in ("load", "normalize", "lexical"):
         run(stage)
     whole = pq.read_table("data/lexical").to_pylist()
@@ -126,7 +126,7 @@ def test_a_line_that_is_no_json_is_named(project: Path) -> None:
 def test_the_offline_judge_by_part_gives_the_same_rows_and_no_evidence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)
+    monkeypatch.setattr("goldmeter.pipeline.workers.ROWS_A_WORKER", 5)
     for stage in ("load", "normalize", "judge"):
         run(stage)
     whole = pq.read_table("data/judge").to_pylist()
@@ -149,11 +149,11 @@ def test_as_many_processes_start_as_have_something_to_do(monkeypatch: pytest.Mon
             pools.append(workers)
             super().__init__(1)
 
-    monkeypatch.setattr("tasks.pipeline.workers.ProcessPoolExecutor", Pool)
+    monkeypatch.setattr("goldmeter.pipeline.workers.ProcessPoolExecutor", Pool)
     edit(lambda p: p["load"].update(part_rows=6))
     run("load")
     for wanted, rows_a_worker, started in ((8, 5, [4]), (2, 5, [2]), (8, 20, [])):
-        monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", rows_a_worker)
+        monkeypatch.setattr("goldmeter.pipeline.workers.ROWS_A_WORKER", rows_a_worker)
         edit(lambda p, wanted=wanted: p["run"].update(workers=wanted))  # type: ignore[misc]
         pools.clear()
         run("normalize")
@@ -161,7 +161,7 @@ def test_as_many_processes_start_as_have_something_to_do(monkeypatch: pytest.Mon
 
 
 def test_threads_are_shared_by_the_processes_unless_the_user_has_said_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.pipeline.workers.cores", lambda: 8)
+    monkeypatch.setattr("goldmeter.pipeline.workers.cores", lambda: 8)
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
 
@@ -206,7 +206,7 @@ def test_rows_in_another_order_than_those_of_the_input_are_not_written(
 
     by_part = honest.by_part and (lambda *given: turned(honest.by_part(*given)))  # type: ignore[misc]
     wrong = replace(honest, by_part=by_part, whole=honest.whole and whole)
-    monkeypatch.setattr("tasks.runner.load_stage", lambda _: wrong)
+    monkeypatch.setattr("goldmeter.runner.load_stage", lambda _: wrong)
 
     with pytest.raises(
         ContractError, match=r"of_input\(id candidate, table \w+\): 2 of 20 rows, first: part-00002, row 1: q7"
@@ -225,7 +225,7 @@ def test_an_id_in_two_parts_is_not_written(project: Path, monkeypatch: pytest.Mo
         first, *others = honest.whole(*given)  # type: ignore[misc]
         yield from (first, *others, first)
 
-    monkeypatch.setattr("tasks.runner.load_stage", lambda _: replace(honest, whole=twice))
+    monkeypatch.setattr("goldmeter.runner.load_stage", lambda _: replace(honest, whole=twice))
 
     with pytest.raises(
         ContractError, match=r"to_be_unique\(id candidate\): 12 of 26 rows, first: q0/aurora, q0/borealis"
@@ -250,7 +250,7 @@ def test_what_a_part_leaves_is_freed_before_the_next(monkeypatch: pytest.MonkeyP
         left.append(weakref.ref(Cycle()))
         return honest.by_part(*given)  # type: ignore[misc]
 
-    monkeypatch.setattr("tasks.runner.load_stage", lambda _: replace(honest, by_part=littering))
+    monkeypatch.setattr("goldmeter.runner.load_stage", lambda _: replace(honest, by_part=littering))
     gc.disable()
     try:
         run("normalize")
@@ -326,7 +326,9 @@ def test_a_stage_before_its_inputs_says_what_to_do(capsys: pytest.CaptureFixture
 def test_outside_of_its_environment_it_says_how_to_get_in(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "tasks.pipeline.dvc_yaml", None)  # an import of it fails, as that of yaml would
+    monkeypatch.setitem(
+        sys.modules, "goldmeter.pipeline.dvc_yaml", None
+    )  # an import of it fails, as that of yaml would
 
     assert main(["load"]) == 2
     assert "activate" in capsys.readouterr().err
@@ -339,7 +341,7 @@ def test_a_server_that_is_down_is_status_75_for_those_who_try_again(
     def unreachable(_: str) -> None:
         raise ServerError("http://127.0.0.1:1: no connection")
 
-    monkeypatch.setattr("tasks.runner.run", unreachable)
+    monkeypatch.setattr("goldmeter.runner.run", unreachable)
 
     assert main(["judge"]) == 75
     assert "no connection" in capsys.readouterr().err
@@ -364,7 +366,7 @@ def test_a_stage_waits_for_another_run_that_is_ending(
         shutil.rmtree("data/.load.tmp")
         os.close(other_run)
 
-    monkeypatch.setattr("tasks.runner.time.sleep", end)
+    monkeypatch.setattr("goldmeter.runner.time.sleep", end)
 
     run("load")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / ".github/workflows/evaluate.yml"

@@ -21,7 +21,7 @@ from benchmarks.torture import (
     stores,
 )
 from benchmarks.torture.campaign import REPORT, Campaign, Counts, cells, counted
-from tasks.pipeline.files import read_json, to_json
+from goldmeter.pipeline.files import read_json, to_json
 
 SEED = 0
 # Failures that are printed of a campaign.

@@ -16,7 +16,7 @@ import psutil
 
 from benchmarks.data import ROOT
 from goldmeter.console.markdown import table
-from tasks.pipeline.files import read_json
+from goldmeter.pipeline.files import read_json
 
 
 class Trial(NamedTuple):

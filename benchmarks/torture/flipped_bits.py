@@ -16,13 +16,13 @@ import numpy as np
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.small_run import LEDGER, Files, contents, restore, small_run
 from goldmeter.errors import GoldmeterError
+from goldmeter.pipeline import contents as stated
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.yaml import load_yaml
 from tasks.ledger import verdicts
 from tasks.ledger.entries import parse
 from tasks.ledger.vectors import VectorEvidence, Vectors
 from tasks.ledger.verdicts import MOST_IN_ONE_FILE, Verdicts
-from tasks.pipeline import contents as stated
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.yaml import load_yaml
 
 JUDGE, EMBED = "data/ledger/judge/verdicts.jsonl", "data/ledger/embed/vectors.arrow"
 SCRATCH, CACHE = Path("scratch"), Path(".dvc/cache/files/md5")
@@ -95,7 +95,7 @@ def _write(path: Path, content: bytes) -> None:
 
 def _input(files: Files, rng: Random) -> Flip:
     """A table, report or evidence that a stage reads; then the stage."""
-    from tasks.runner import run
+    from goldmeter.runner import run
 
     name = rng.choice([name for name, entry in stages().items() if _read_by(name, files) and entry.outs])
     path, outs = rng.choice(_read_by(name, files)), stages()[name].outs

@@ -65,7 +65,7 @@ def _embedding(url: str, _: Path) -> str:
 
 def _webhook(url: str, _: Path) -> str:
     from flows.serving import notify
-    from tasks.pipeline.schedule import Notify
+    from goldmeter.pipeline.schedule import Notify
 
     receiver = Notify(url=url, header="Authorization", secret_env=KEY_VARIABLE, always=True)
     notify.call("nightly", receiver, notify.Outcome(ok=False, sentence="worse"), "run", pause=lambda _: None)

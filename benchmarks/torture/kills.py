@@ -18,8 +18,8 @@ import psutil
 from benchmarks.project import Project, shipped
 from benchmarks.torture.campaign import Campaign, Trial
 from benchmarks.torture.small_run import OUTPUTS, Files, Paid, contents, restore, run_all, small_project
-from tasks.pipeline.dvc_yaml import StageEntry, stages
-from tasks.pipeline.yaml import load_yaml
+from goldmeter.pipeline.dvc_yaml import StageEntry, stages
+from goldmeter.pipeline.yaml import load_yaml
 
 # Seconds within which what a killed process has started ends as well.
 LEFT = 60.0

@@ -14,7 +14,7 @@ from benchmarks.project import Project
 from benchmarks.torture import kills
 from benchmarks.torture.campaign import Campaign, Trial
 from benchmarks.torture.kills import Work, end, finished_work, paid_again, said, start
-from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 
 SERVE = ("-m", "flows.schedule")
 # Seconds between runs; latest moment of a kill, in processor seconds: a run has begun by then.

@@ -14,8 +14,8 @@ from unittest.mock import patch
 
 from benchmarks.data import PARAMS, ROOT
 from benchmarks.project import Project, copy
-from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import stages
+from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import stages
 from tests.judge_server import Reply, completion, verdict
 
 DIMENSION = 16
@@ -121,7 +121,7 @@ def small_run() -> Iterator[SmallRun]:
 
 def run_all(project: Project) -> None:
     """Run every stage, in one process: its imports take most of the time."""
-    code = "import sys; from tasks.runner import run; [run(stage) for stage in sys.argv[1:]]"
+    code = "import sys; from goldmeter.runner import run; [run(stage) for stage in sys.argv[1:]]"
     project.python("-c", code, *stages(project.folder / "dvc.yaml"))
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.damaged_files import flip, mutated
 from goldmeter.errors import LedgerError
+from goldmeter.pipeline.dvc_yaml import LEDGER
+from goldmeter.pipeline.hashing import sha256
 from tasks.ledger.checked_rows import ASIDE
 from tasks.ledger.entries import Entry
 from tasks.ledger.vectors import Vectors
 from tasks.ledger.verdicts import Verdicts
-from tasks.pipeline.dvc_yaml import LEDGER
-from tasks.pipeline.hashing import sha256
 
 ENTRIES, DIMENSION = 12, 5
 # Rows that are added at once; some are added twice.

@@ -17,7 +17,7 @@ from flows.system.command_supervisor import TIMED_OUT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.errors import GoldmeterError, ParamsError
-from tasks.pipeline import params
+from goldmeter.pipeline import params
 
 STAGE = "load"
 # DVC adds this line below the message of a stage.

@@ -7,10 +7,10 @@ from typing import Any
 
 from flows.init.proposal.section import NAME, replaced
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline import git, params
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.files import replacing
 from tasks.dataset.settings import Dataset
-from tasks.pipeline import git, params
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.files import replacing
 
 
 def write_dataset(options: Mapping[str, Any], section: str) -> str | None:

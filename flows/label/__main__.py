@@ -17,8 +17,8 @@ from flows.system import locks, processes
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.errors import DataError
+from goldmeter.pipeline import params
 from tasks.dataset.settings import Dataset
-from tasks.pipeline import params
 
 OUTPUT = Path("reports/label")
 COMMENTS = {"label_file": "by python -m flows.label --take"}

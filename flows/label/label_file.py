@@ -14,7 +14,7 @@ from flows.label.run_rows import Mask, RunRows
 from flows.label.sheet import SheetRow, read_sheet
 from goldmeter.console.format import cut
 from goldmeter.errors import DataError
-from tasks.pipeline.files import replacing
+from goldmeter.pipeline.files import replacing
 from tasks.reporting.row_texts import row_name
 
 NAME = "labels.jsonl"

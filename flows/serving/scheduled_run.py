@@ -16,14 +16,14 @@ from flows.system.command_supervisor import TIMED_OUT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import USER_ERROR, print_error, say
 from goldmeter.errors import DataError, GoldmeterError, ParamsError, VersionError
+from goldmeter.pipeline import git, params
+from goldmeter.pipeline.credentials import without_credentials
+from goldmeter.pipeline.files import replacing
+from goldmeter.pipeline.params import DEFAULT
+from goldmeter.pipeline.schedule import Schedule
 from tasks.comparison.render import to_markdown
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision, check_baseline
-from tasks.pipeline import git, params
-from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.files import replacing
-from tasks.pipeline.params import DEFAULT
-from tasks.pipeline.schedule import Schedule
 from tasks.reporting import summary
 from tasks.versions.experiments import Experiment, Facts
 from tasks.wording import comparison_lines

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from flows.serving import worktree
 from goldmeter.errors import DataError
-from tasks.pipeline.files import read_json, replacing
-from tasks.pipeline.schedule import Notify, Schedule
+from goldmeter.pipeline.files import read_json, replacing
+from goldmeter.pipeline.schedule import Notify, Schedule
 
 NOBODY = Notify(url=None, header="Authorization", secret_env=None, always=False)
 _TIMING = ("cron", "interval", "timezone", "overlap", "missed")

@@ -17,7 +17,7 @@ from prefect.states import Cancelled, Crashed
 
 from flows.serving import worktree
 from flows.serving.flow import CHECKOUT, HOST
-from tasks.pipeline.files import is_locked
+from goldmeter.pipeline.files import is_locked
 
 # A run that is due for less than this is not missed; a run that has started has its labels by then.
 GRACE = timedelta(minutes=1)

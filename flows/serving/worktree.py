@@ -12,8 +12,8 @@ import psutil
 
 from flows.system import locks, processes
 from goldmeter.errors import GoldmeterError, VersionError
-from tasks.pipeline import git
-from tasks.pipeline.files import exclusive
+from goldmeter.pipeline import git
+from goldmeter.pipeline.files import exclusive
 from tasks.versions.version import LOCK
 
 Log = Callable[[str], object]

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 
 from goldmeter.errors import GoldmeterError
-from tasks.pipeline.files import exclusive
+from goldmeter.pipeline.files import exclusive
 
 WAITING = "Another flow runs in this checkout: waiting for its end"
 

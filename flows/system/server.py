@@ -19,7 +19,7 @@ from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_P
 from flows.system import processes
 from goldmeter.console.terminal import TRY_LATER, print_error
 from goldmeter.errors import GoldmeterError
-from tasks.pipeline.files import exclusive
+from goldmeter.pipeline.files import exclusive
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

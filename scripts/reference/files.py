@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
 from scripts.reference.markdown import code, sentence, table
 from tasks import aggregate, embed
 from tasks.answering.rows import SCHEMA as ANSWERS
@@ -14,8 +16,6 @@ from tasks.dataset.table import REJECTED, schema
 from tasks.judging import preference, rows, statuses
 from tasks.judging.settings import default_metric
 from tasks.metrics.catalogue import names
-from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
 from tasks.scores import signature
 from tasks.scores.column_facts import RESOURCES
 

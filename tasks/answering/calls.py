@@ -9,6 +9,9 @@ import pyarrow as pa
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ModelError
+from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import LEDGER, stages
+from goldmeter.pipeline.run import RunJudge
 from tasks.answering.rows import question_parts, request_blocks
 from tasks.answering.systems import STAGE, System
 from tasks.asking.batch_dispatch import waiting
@@ -17,9 +20,6 @@ from tasks.asking.plan import CallPlan
 from tasks.asking.requests import EarlierReplies, Request, unanswered
 from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
-from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER, stages
-from tasks.pipeline.run import RunJudge
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from goldmeter.errors import DataError
+from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.run import Price
 from tasks.answering.systems import Params, System
 from tasks.asking.requests import Request, replies
 from tasks.dataset.answers import opened
@@ -17,8 +19,6 @@ from tasks.ledger.entries import Entry
 from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.prompt_template import TemplateError
 from tasks.models.chat.client import printable
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.run import Price
 
 SCHEMA = pa.schema(
     {

@@ -8,6 +8,8 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple, Self
 
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.settings import Section, Share
 from tasks.asking.requests import Request
 from tasks.dataset.paths import parse
 from tasks.dataset.settings import AskedCandidate, Dataset, Load
@@ -16,8 +18,6 @@ from tasks.metrics.prompt_template import TemplateError, prompt_text, render, sl
 from tasks.metrics.verdict_types import Criterion
 from tasks.models.chat.client import CUT_OFF, REFUSAL
 from tasks.models.servers import ApiKey, address, server_class
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.settings import Section, Share
 
 
 class Answer(Section):

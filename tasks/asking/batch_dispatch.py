@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
+from goldmeter.pipeline.files import exclusive
+from goldmeter.pipeline.progress import Progress
+from goldmeter.pipeline.run import RunJudge
 from tasks.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
 from tasks.asking.budget import Budget, ExpectedTokens
 from tasks.asking.dispatch import noted_signals
@@ -28,9 +31,6 @@ from tasks.models.chat.batch_client import (
     RefusedError,
 )
 from tasks.models.chat.client import Chat, Reply, no_reply
-from tasks.pipeline.files import exclusive
-from tasks.pipeline.progress import Progress
-from tasks.pipeline.run import RunJudge
 
 # Seconds after which a batch that the server does not list was not started.
 CERTAIN = 60.0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from goldmeter.errors import LedgerError, ModelError
+from goldmeter.pipeline.files import replacing, sync, to_json
 from tasks.asking.budget import ExpectedTokens
 from tasks.asking.requests import Question, Request, attempt_seed, nonce_of
 from tasks.ledger.sqlite_file import unusable
@@ -17,7 +18,6 @@ from tasks.metrics.verdict_types import Criterion
 from tasks.models.chat.batch_client import MOST_BYTES, URL
 from tasks.models.chat.client import Chat, Reply, no_reply
 from tasks.models.chat.limits import FORMATS, Support
-from tasks.pipeline.files import replacing, sync, to_json
 
 FOLDER, LOCK = "batches", "lock"
 SUFFIX = ".json"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from tasks.pipeline.run import Limits, Price
+from goldmeter.pipeline.run import Limits, Price
 
 # Bytes of UTF-8 per token, roughly: tokens are estimated before a call, and counted by the server after it.
 BYTES_A_TOKEN = 4.0

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import BatchesAtWorkError, ServerError
+from goldmeter.pipeline.progress import Progress
+from goldmeter.pipeline.run import RunJudge
 from tasks.asking.batch_dispatch import Batches, Calls, require_none_waiting
 from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch
@@ -18,8 +20,6 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.batch_client import BatchClient
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.limits import ConcurrencyLimit
-from tasks.pipeline.progress import Progress
-from tasks.pipeline.run import RunJudge
 
 # Environment variable: if set, requests whose reply in the ledger is not usable are asked again.
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline.run import Price, RunJudge
 from tasks.asking.budget import REPLY_TOKENS
 from tasks.asking.requests import AskedModel, EarlierReplies, Request
-from tasks.pipeline.run import Price, RunJudge
 
 
 @dataclass(frozen=True)

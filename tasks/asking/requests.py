@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from goldmeter.pipeline.hashing import sha256
 from tasks.asking.budget import CRITERION_TOKENS, REPLY_TOKENS, expected_tokens
 from tasks.ledger.entries import Entry, canonical
 from tasks.ledger.verdicts import Verdicts
@@ -17,7 +18,6 @@ from tasks.metrics.verdict_types import Criterion
 from tasks.models.chat.client import Reply
 from tasks.models.chat.limits import Support
 from tasks.models.servers import ApiKey
-from tasks.pipeline.hashing import sha256
 
 
 class Parsed(Protocol):

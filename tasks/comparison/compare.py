@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from goldmeter.errors import ComparisonError, DataError, VersionError
+from goldmeter.pipeline.tables import Parts, about, write_part
 from tasks.comparison import candidate_pairs
 from tasks.comparison.blocks import Side, paired_blocks
 from tasks.comparison.candidate_pairs import Families
@@ -17,7 +18,6 @@ from tasks.comparison.pairing import Blocks, Pairing
 from tasks.comparison.resources import with_resources, without_guards
 from tasks.dataset.normalized import Normalize, normalized
 from tasks.metrics.catalogue import configure, unknown
-from tasks.pipeline.tables import Parts, about, write_part
 from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
 from tasks.scores.estimates import rounded

@@ -10,6 +10,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
+from goldmeter.pipeline.params import section
 from goldmeter.text.columns import is_missing
 from tasks.comparison import candidate_pairs, render
 from tasks.comparison.compare import Sides, document
@@ -20,7 +21,6 @@ from tasks.dataset.description import LABEL as LABEL_FACTS
 from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.metrics.catalogue import configure
 from tasks.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason
-from tasks.pipeline.params import section
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
 from tasks.scores.tables import facts_of

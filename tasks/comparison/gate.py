@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from goldmeter.pipeline.settings import Section, Share
 from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Blocks, Pairing, Positions
-from tasks.pipeline.settings import Section, Share
 from tasks.scores.column_facts import resource_measures
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL

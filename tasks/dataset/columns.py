@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.pipeline.hashing import sha256
 from tasks.dataset.paths import leads, lookup, steps_into
 from tasks.dataset.record import TEXT_OR_NULL, Value, are_texts, as_text
 from tasks.dataset.texts import UnusableValueError, checked_text
-from tasks.pipeline.hashing import sha256
 
 NO_DIGEST = bytes(32)
 Problems = dict[int, str]

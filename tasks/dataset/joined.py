@@ -14,14 +14,14 @@ import orjson
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.workers import Crew
 from tasks.dataset.columns import Columns, Presence, groups, hashes
 from tasks.dataset.paths import outermost, require_columns
 from tasks.dataset.record import Chunk, Value, as_text
 from tasks.dataset.settings import CandidateMapping, Dataset, Params
 from tasks.dataset.sources import Records, records
 from tasks.dataset.texts import same_input
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.workers import Crew
 
 By = Literal["id", "input"]
 # The table of the stage answer, those of its columns that say something of an answer, and rows read at once.

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.tables import about, describe
 from goldmeter.text.normalization import Form, normalized_column
-from tasks.pipeline.settings import Section
-from tasks.pipeline.tables import about, describe
 
 TEXTS = pa.list_(pa.string())
 SCHEMA = pa.schema(

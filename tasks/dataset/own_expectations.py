@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from goldmeter.errors import ParamsError, did_you_mean
-from tasks.pipeline.validation import load_gx
+from goldmeter.pipeline.validation import load_gx
 
 # Expectations that compare a row with the other rows of its part, and those of types, which are fixed.
 NOT_OF_ROWS = frozenset({

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from goldmeter.pipeline import params
 from tasks.dataset.answers import opened
 from tasks.dataset.normalized import normalized
 from tasks.dataset.table import tables
-from tasks.pipeline import params
 
 
 def parts() -> Iterator[pa.Table]:

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.pipeline.progress import Progress
+from goldmeter.pipeline.workers import Crew
 from tasks.dataset.answers import Source, wanted_columns
 from tasks.dataset.index import NONE, require_records
 from tasks.dataset.joined import By
@@ -18,8 +20,6 @@ from tasks.dataset.mapping import Keys, Mapped, Place, mapped
 from tasks.dataset.paths import require_columns, steps_into
 from tasks.dataset.record import BATCH_ROWS, Chunk, Record, batch_of
 from tasks.dataset.sources import Records
-from tasks.pipeline.progress import Progress
-from tasks.pipeline.workers import Crew
 
 Integers = NDArray[np.int64]
 

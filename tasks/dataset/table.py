@@ -13,6 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.tables import describe
+from goldmeter.pipeline.workers import Crew
 from tasks.dataset.answers import Source, first_draw, wanted_columns
 from tasks.dataset.columns import Columns
 from tasks.dataset.description import description
@@ -25,9 +28,6 @@ from tasks.dataset.record import Record, Value
 from tasks.dataset.remainder import remainder_of
 from tasks.dataset.scan import Scan, chunks_of, scan
 from tasks.dataset.settings import Dataset, Params
-from tasks.pipeline.progress import Progress, quiet
-from tasks.pipeline.tables import describe
-from tasks.pipeline.workers import Crew
 from tasks.scores.column_facts import PROBABILITY, WEIGHT
 
 REJECTED = pa.schema(

@@ -92,9 +92,9 @@ def _mlflow(chosen: argparse.Namespace) -> None:
 
 
 def _otel(chosen: argparse.Namespace) -> None:
+    from goldmeter.pipeline.credentials import without_credentials
     from tasks.exports import otel_events
     from tasks.exports.results import results
-    from tasks.pipeline.credentials import without_credentials
 
     with results(chosen.version, chosen.candidate) as found:
         events = otel_events.export(found, chosen.target, response_ids=chosen.response_ids)

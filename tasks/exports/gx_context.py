@@ -9,14 +9,14 @@ from urllib.parse import unquote, urlsplit
 import pandas as pd
 
 from goldmeter.errors import ExportError
-from tasks.pipeline import params
-from tasks.pipeline.contents import report_of
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.files import read_json
-from tasks.pipeline.stage import load_stage
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.validation import load_gx
+from goldmeter.pipeline import params
+from goldmeter.pipeline.contents import report_of
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.files import read_json
+from goldmeter.pipeline.stage import load_stage
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.validation import load_gx
 
 # The data source and the checkpoint of the context.
 NAME = "goldmeter"
@@ -95,7 +95,7 @@ def _portable(expectation: Any) -> list[Any]:
     from great_expectations import expectations as gxe
     from great_expectations.expectations.row_conditions import Column
 
-    from tasks.pipeline.expectations import ExpectResultToFollowFromScore
+    from goldmeter.pipeline.expectations import ExpectResultToFollowFromScore
 
     if not isinstance(expectation, ExpectResultToFollowFromScore):
         return [expectation]

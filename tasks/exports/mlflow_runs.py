@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goldmeter.errors import ExportError, ServerError
+from goldmeter.pipeline.credentials import without_credentials
 from tasks.exports.results import Results, safe_name
-from tasks.pipeline.credentials import without_credentials
 from tasks.scores.metrics_report import MetricEntry, numbers
 
 # What MLflow allows in a key, and how long keys and values may be in every store. Source: mlflow.utils.validation.

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldmeter.errors import ExportError
+from goldmeter.pipeline.files import replacing
 from tasks.metrics.catalogue import unknown
-from tasks.pipeline.files import replacing
 from tasks.scores.metrics_report import METRICS, Candidates, MetricsReport, reading
 from tasks.versions.version import Version, versions
 

@@ -13,6 +13,11 @@ from numpy.typing import NDArray
 from goldmeter.console.format import points_interval, rate_interval
 from goldmeter.console.terminal import say
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import LEDGER
+from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.run import Price, RunJudge
 from tasks.asking.batch_dispatch import require_none_waiting
 from tasks.asking.model_calls import ModelCalls, ask_models
 from tasks.asking.plan import require_confirmed
@@ -30,11 +35,6 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import declaring
 from tasks.metrics.judged import JudgeMetric
-from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.progress import Progress, quiet
-from tasks.pipeline.run import Price, RunJudge
 from tasks.scores.column_facts import PROBABILITY
 from tasks.scores.estimates import ONE_CLUSTER, is_one_cluster
 

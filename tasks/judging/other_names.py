@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
-from tasks.pipeline.hashing import sha256
+from goldmeter.pipeline.hashing import sha256
 
 # Bytes of the table, and names of one thing; more is a mistake, such as the wrong file.
 LARGEST, MOST_NAMES = 64 << 20, 1_000

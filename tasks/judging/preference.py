@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.pipeline.tables import Parts, about
 from tasks.asking.requests import Request, replies
 from tasks.judging.other_names import accepted, other_names
 from tasks.judging.settings import Judge, check_reads
@@ -19,7 +20,6 @@ from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import FILTERED, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judged import texts_of
 from tasks.metrics.preference import TIE, VERDICTS, Preference
-from tasks.pipeline.tables import Parts, about
 
 TABLE = "preference"
 IDENTICAL = "identical"

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import DataError, ModelError, ParamsError
+from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import LEDGER
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.requests import EarlierReplies, Request
 from tasks.dataset.preflight import loaded_parts, parts
@@ -26,8 +28,6 @@ from tasks.ledger import root
 from tasks.ledger.verdicts import Verdicts
 from tasks.models import offline
 from tasks.models.servers import ApiKey
-from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics.threshold import Side

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldmeter.errors import VersionError
-from tasks.pipeline import git
+from goldmeter.pipeline import git
 
 if TYPE_CHECKING:
     from tasks.ledger.vectors import VectorEvidence, Vectors

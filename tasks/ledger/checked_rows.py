@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Self, TypeVar
 from weakref import finalize
 
+from goldmeter.pipeline.files import move_durably, temporary_in
+from goldmeter.pipeline.hashing import sha256
 from tasks.ledger.sqlite_file import (
     SELECT,
     SUFFIX,
@@ -33,8 +35,6 @@ from tasks.ledger.sqlite_file import (
     unusable,
 )
 from tasks.ledger.vector_file import KeyArray
-from tasks.pipeline.files import move_durably, temporary_in
-from tasks.pipeline.hashing import sha256
 
 # Most keys in one statement.
 AT_ONCE = 10_000

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, Self, TypedDict, cast
 
+from goldmeter.pipeline.hashing import sha256
 from tasks.ledger.sqlite_file import SHORT
-from tasks.pipeline.hashing import sha256
 
 _KEY = re.compile("[0-9a-f]{64}")
 _REQUIRED = frozenset({"raw", "verdict", "attempts", "tokens", "model"})

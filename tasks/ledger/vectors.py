@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import LedgerError
+from goldmeter.pipeline.hashing import sha256
 from tasks.ledger import vector_file
 from tasks.ledger.checked_rows import Store
 from tasks.ledger.sqlite_file import Layout
 from tasks.ledger.vector_file import NO_KEYS, Floats32, KeyArray, Keys, Rows, VectorFile, find, key_array, split
-from tasks.pipeline.hashing import sha256
 
 EVIDENCE_FILE = "vectors.arrow"
 # Of the file that holds the SHA-256 of the evidence, in hex.

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import LedgerError
+from goldmeter.pipeline.files import temporary_in
 from tasks.ledger.checked_rows import Store
 from tasks.ledger.entries import (
     Entry,
@@ -32,7 +33,6 @@ from tasks.ledger.entries import (
 )
 from tasks.ledger.sqlite_file import Layout
 from tasks.ledger.vector_file import NO_KEYS, KeyArray, split
-from tasks.pipeline.files import temporary_in
 
 LAYOUT = Layout("verdicts", rank_of, lines_in)
 CHUNK = 20_000

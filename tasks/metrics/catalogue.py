@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.pipeline.settings import explain
 from tasks.metrics.base import Metric
-from tasks.pipeline.settings import explain
 
 _HERE = Path(__file__).parent
 AnyMetric = TypeVar("AnyMetric", bound=Metric)

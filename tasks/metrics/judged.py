@@ -11,11 +11,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.pipeline.hashing import sha256
 from tasks.metrics.base import Floats, MeanMetric
 from tasks.metrics.pairs import Pairs
 from tasks.metrics.prompt_template import LAYOUT, encode_fields
 from tasks.metrics.verdict_types import Criterion, VerdictType
-from tasks.pipeline.hashing import sha256
 
 FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 DETAILS, REASON = "details", "reason"

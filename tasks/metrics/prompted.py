@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr, StrictInt, ValidationInfo, field_validator, model_validator
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline.hashing import sha256
 from tasks.metrics.base import TO_FIT
 from tasks.metrics.catalogue import families, names, unknown, validated
 from tasks.metrics.judged import DETAILS, Accept, JudgeMetric, Needs, part_column, texts_of
@@ -24,7 +25,6 @@ from tasks.metrics.prompt_template import (
     variables_of,
 )
 from tasks.metrics.verdict_types import Boolean, Criterion, Labels, Rubric, Scale, VerdictType
-from tasks.pipeline.hashing import sha256
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 RESERVED = re.compile(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from goldmeter.errors import ModelError
-from tasks.pipeline.credentials import SHORTEST, spelled
+from goldmeter.pipeline.credentials import SHORTEST, spelled
 
 if TYPE_CHECKING:
     import httpx2

@@ -10,6 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.errors import ComparisonError, DataError, ParamsError, VersionError
+from goldmeter.pipeline import git, params
+from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.schedule import FIXED, Schedule
+from goldmeter.pipeline.tables import Parts
 from tasks.comparison import compare
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
@@ -17,10 +21,6 @@ from tasks.monitoring import floors, labelled_answers, store
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.store import Row
-from tasks.pipeline import git, params
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.schedule import FIXED, Schedule
-from tasks.pipeline.tables import Parts
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import hashed
 from tasks.scores.metrics_report import METRICS, numbers, reading

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from goldmeter.console.format import counted
 from goldmeter.console.terminal import plain
 from goldmeter.errors import GoldmeterError
+from goldmeter.pipeline import params
+from goldmeter.pipeline.tables import Parts
 from tasks.comparison.blocks import LabelledAnswers, left_in_place, of_load
 from tasks.comparison.compare import CompareOptions
 from tasks.monitoring import store
-from tasks.pipeline import params
-from tasks.pipeline.tables import Parts
 from tasks.reporting.settings import Report
 from tasks.scores.columns import Mask, hashed
 from tasks.scores.weighting import Mixing

@@ -10,12 +10,12 @@ from rich.text import Text
 from goldmeter.console.format import NONE, counted, visible
 from goldmeter.console.terminal import console, say
 from goldmeter.errors import ComparisonError
+from goldmeter.pipeline import params
 from tasks.comparison.compare import compare_several
 from tasks.comparison.gate import Gate
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import series
 from tasks.monitoring.store import read
-from tasks.pipeline import params
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
 from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.workers import Crew
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.workers import Crew
 from tasks.reporting.histograms import Bins, BinValues, joined
 from tasks.reporting.notable_rows import Answers, RunColumns, RunPart, answers_of
 from tasks.reporting.row_texts import (

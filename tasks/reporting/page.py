@@ -20,7 +20,7 @@ from goldmeter.console.format import (
     shown,
     visible,
 )
-from tasks.pipeline.hashing import sha256
+from goldmeter.pipeline.hashing import sha256
 from tasks.reporting import axes, reliability, score_tables, trends
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.drawing import colour, shape

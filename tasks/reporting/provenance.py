@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldmeter.console.format import Text, counted, shown
-from tasks.pipeline.run import Price
-from tasks.pipeline.yaml import dump_yaml
+from goldmeter.pipeline.run import Price
+from goldmeter.pipeline.yaml import dump_yaml
 from tasks.reporting.score_tables import MetricScores
 from tasks.reporting.trends import cost
 

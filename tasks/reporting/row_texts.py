@@ -7,9 +7,9 @@ from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import Text, shown
-from tasks.pipeline.files import to_json
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.files import to_json
+from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.tables import Parts
 from tasks.scores.column_facts import WEIGHT
 from tasks.scores.signature import JUDGED_BY
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.workers import Crew
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.workers import Crew
 from tasks.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids, whole_chars
 from tasks.reporting.histograms import Bins, BinValues, Distribution, distribution, quartile_bins
 from tasks.reporting.notable_rows import LABEL, Answers, Kind, PrimaryColumn, RunColumns, in_order, notable_kinds

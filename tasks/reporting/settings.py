@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tasks.pipeline.settings import Positive, Section
+from goldmeter.pipeline.settings import Positive, Section
 from tasks.scores.targets import ShareOrMaximum
 
 

@@ -115,7 +115,7 @@ def resource_measures(kinds: Iterable[str] = RESOURCES) -> list[str]:
 
 
 def stated(table_facts: Mapping[str, Any]) -> dict[str, ColumnFacts]:
-    """Column → its facts. table_facts: the metadata of a table, as `tasks.pipeline.tables.about` returns it."""
+    """Column → its facts. table_facts: the metadata of a table, as `goldmeter.pipeline.tables.about` returns it."""
     return {name: ColumnFacts.from_json(each) for name, each in table_facts.get(COLUMNS, {}).items()}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts
 from tasks.scores.column_facts import SPLIT_IDS, STALE
 from tasks.scores.columns import QUESTION, hashed
 from tasks.scores.metrics_report import DatasetCounts

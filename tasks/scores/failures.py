@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts
 from tasks.scores import estimates
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Mask, ScoreColumn

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.progress import Progress
-from tasks.pipeline.workers import Crew
+from goldmeter.pipeline.progress import Progress
+from goldmeter.pipeline.workers import Crew
 from tasks.scores import human_labels, metrics_report
 from tasks.scores.columns import Candidate
 from tasks.scores.criterion_rates import counted, criteria_entry, criteria_sums

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts
 from tasks.scores import failures
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import NONE_FITTED, RATINGS, Candidate, Mask, ScoreColumn, candidates, hashed

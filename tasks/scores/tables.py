@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ConfigDict, RootModel, field_validator
 
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.tables import about, describe
 from tasks.metrics.base import Floats, Metric
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Embed, Pairs
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.tables import about, describe
 from tasks.scores.column_facts import TO_FIT, ColumnFacts, statement
 
 
@@ -99,7 +99,7 @@ def expect_metric(metric: Metric) -> list[Any]:
     """Scores of one metric within its bounds; its result follows from the score."""
     from great_expectations import expectations as gxe
 
-    from tasks.pipeline.expectations import ExpectResultToFollowFromScore
+    from goldmeter.pipeline.expectations import ExpectResultToFollowFromScore
 
     low, high = metric.bounds
     score, result = metric.column, f"{metric.column}_result"

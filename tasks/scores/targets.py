@@ -7,7 +7,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from goldmeter.errors import ParamsError, did_you_mean
-from tasks.pipeline.settings import Section, Share
+from goldmeter.pipeline.settings import Section, Share
 from tasks.scores.metrics_report import Limited
 
 # Prefix of measures that are win rates over the candidate that follows.

@@ -10,8 +10,8 @@ from pydantic import ConfigDict, Field, field_validator
 
 from goldmeter.console.format import listed, rate
 from goldmeter.errors import ParamsError, did_you_mean
-from tasks.pipeline.settings import Section
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.tables import Parts
 from tasks.scores.column_facts import WEIGHT
 from tasks.scores.estimates import UNBOUNDED
 from tasks.scores.metrics_report import Candidates, HeadlineEntry, Limited, MetricEntry, WeightedEntry, WeightingEntry

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import LEDGER
 from tasks.ledger import REPLIES, open_store
 from tasks.ledger.entries import Entry, parse
 from tasks.ledger.vectors import EVIDENCE_FILE as VECTORS
 from tasks.ledger.verdicts import VerdictEvidence
-from tasks.pipeline import params
-from tasks.pipeline.dvc_yaml import LEDGER
 
 
 class PaidEntries(NamedTuple):

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldmeter.errors import VersionError
-from tasks.pipeline import git, params
-from tasks.pipeline.dvc_yaml import DATA, REPORTS, stages
-from tasks.pipeline.files import exclusive
+from goldmeter.pipeline import git, params
+from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
+from goldmeter.pipeline.files import exclusive
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE, Version
 
 PIPELINE, IGNORED = "dvc.yaml", ".gitignore"

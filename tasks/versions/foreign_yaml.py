@@ -6,7 +6,7 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline import git, yaml
+from goldmeter.pipeline import git, yaml
 
 # What DVC may read as YAML, of the whole repository.
 _FILES = (":(top,glob)**/*.yaml", ":(top,glob)**/*.yml", ":(top,glob)**/*.dvc", ":(top,glob)**/dvc.lock")

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldmeter.errors import DataError, ParamsError, StorageError, VersionError
-from tasks.pipeline import git, params
-from tasks.pipeline.contents import FOLDER
-from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.dvc_yaml import locked, stages, tables
-from tasks.pipeline.storage import FILES, MANIFEST, PART, Manifest, Storage, manifest_of
-from tasks.pipeline.yaml import parse_yaml
+from goldmeter.pipeline import git, params
+from goldmeter.pipeline.contents import FOLDER
+from goldmeter.pipeline.credentials import without_credentials
+from goldmeter.pipeline.dvc_yaml import locked, stages, tables
+from goldmeter.pipeline.storage import FILES, MANIFEST, PART, Manifest, Storage, manifest_of
+from goldmeter.pipeline.yaml import parse_yaml
 from tasks.versions.version import LOCK, PARAMS, WORKSPACE
 
 if TYPE_CHECKING:

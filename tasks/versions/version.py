@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ParamsError, VersionError
-from tasks.pipeline import contents, git
-from tasks.pipeline.contents import dvc_hash, md5_of
-from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.dvc_yaml import locked, outs, tables
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.yaml import load_yaml, parse_yaml
+from goldmeter.pipeline import contents, git
+from goldmeter.pipeline.contents import dvc_hash, md5_of
+from goldmeter.pipeline.credentials import without_credentials
+from goldmeter.pipeline.dvc_yaml import locked, outs, tables
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.yaml import load_yaml, parse_yaml
 from tasks.versions.foreign_yaml import require_bounded
 
 if TYPE_CHECKING:

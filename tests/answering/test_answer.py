@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import BatchesAtWorkError, DataError, ModelError, ParamsError, ServerError
+from goldmeter.pipeline.params import section
+from goldmeter.pipeline.run import Limits, Price
+from goldmeter.pipeline.tables import Parts, about, write_part
 from tasks.answer import STAGE, advice, answer, counts
 from tasks.answering import calls as preflight
 from tasks.answering.systems import Params, System
@@ -20,9 +23,6 @@ from tasks.dataset.table import tables
 from tasks.ledger.verdicts import Verdicts
 from tasks.models.chat.client import Chat, Endpoint
 from tasks.models.chat.limits import ConcurrencyLimit
-from tasks.pipeline.params import section
-from tasks.pipeline.run import Limits, Price
-from tasks.pipeline.tables import Parts, about, write_part
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, completion, problem, serving
 from tests.small_project import edit

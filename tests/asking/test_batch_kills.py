@@ -12,8 +12,8 @@ import pytest
 
 from goldmeter.console.terminal import TRY_LATER
 from goldmeter.errors import ServerError
+from goldmeter.pipeline.tables import Parts
 from tasks.asking import batch_dispatch
-from tasks.pipeline.tables import Parts
 from tests.asking.test_batches import BATCH, bytes_of, states
 from tests.judge_server import completion, verdict
 from tests.test_judge import judged, params, rows, server

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import BatchesAtWorkError, LedgerError, ModelError, ParamsError, ServerError
+from goldmeter.pipeline.files import exclusive
+from goldmeter.pipeline.params import section
+from goldmeter.pipeline.run import Limits, Price, Run
+from goldmeter.pipeline.yaml import load_yaml
 from tasks.asking import batch_dispatch
 from tasks.asking.budget import Budget
 from tasks.judging.plan import Plan
-from tasks.pipeline.files import exclusive
-from tasks.pipeline.params import section
-from tasks.pipeline.run import Limits, Price, Run
-from tasks.pipeline.yaml import load_yaml
 from tests.asking.test_requests import request_about
 from tests.batch_server import CUT
 from tests.judge_server import completion, problem, verdict

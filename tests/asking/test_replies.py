@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts
 from tests.judge_server import JudgeServer, serving
 from tests.test_judge import judged, params, rows
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from tasks.comparison.gate import Gate
 from tasks.dataset.description import LABEL
 from tasks.dataset.normalized import Normalize
 from tasks.metrics.catalogue import configure
 from tasks.normalize import Params as NormalizeParams
 from tasks.normalize import normalize
-from tasks.pipeline.tables import Parts, about, describe, write_part
 from tasks.scores.column_facts import RESOURCES, SPLIT_IDS
 from tasks.scores.tables import pairs_of, score_table
 from tasks.versions.version import Version

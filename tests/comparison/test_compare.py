@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ComparisonError, DataError, VersionError
+from goldmeter.pipeline.tables import Parts, write_part
 from tasks.comparison.compare import (
     CompareOptions,
     Matched,
@@ -19,7 +20,6 @@ from tasks.comparison.compare import (
     scores_of,
     with_thresholds,
 )
-from tasks.pipeline.tables import Parts, write_part
 from tasks.scores import columns
 from tasks.versions.version import Version
 from tasks.wording import comparison_lines

@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from goldmeter.errors import DataError
+from goldmeter.pipeline.yaml import parse_yaml
 from tasks.dataset.settings import Params
 from tasks.load import source
-from tasks.pipeline.yaml import parse_yaml
 from tests.small_project import PARAMS
 
 STATED = parse_yaml(PARAMS.read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.pipeline.tables import about
 from tasks.load import counts, load, source
-from tasks.pipeline.tables import about
 from tests.test_load import params
 
 Rows = list[dict[str, Any]]

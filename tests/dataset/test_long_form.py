@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline import validation
+from goldmeter.pipeline.tables import about
 from tasks.load import counts, expect, load
-from tasks.pipeline import validation
-from tasks.pipeline.tables import about
 from tests.test_load import loaded, params, reasons, records, refusal
 
 LONG = {"column": "model", "response": "a"}
@@ -211,8 +211,8 @@ def test_scores_and_labels_of_the_record() -> None:
 
 
 def test_a_misspelt_option_is_named() -> None:
+    from goldmeter.pipeline.params import section
     from tasks.dataset.settings import Dataset
-    from tasks.pipeline.params import section
     from tests.test_load import MAPPING
 
     with pytest.raises(ParamsError, match=r"^dataset\.candidates\.lable: unknown option; did you mean label"):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from goldmeter.pipeline.yaml import load_yaml, parse_yaml
 from tasks.load import Params, load, source
-from tasks.pipeline.yaml import load_yaml, parse_yaml
 from tests.documents import blocks
 from tests.small_project import PARAMS, ROOT
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ContractError, ParamsError
+from goldmeter.pipeline import params
+from goldmeter.pipeline.yaml import parse_yaml
+from goldmeter.runner import run
 from tasks.dataset.own_expectations import own_expectations
-from tasks.pipeline import params
-from tasks.pipeline.yaml import parse_yaml
-from tasks.runner import run
 from tests.documents import blocks
 from tests.small_project import ROOT, edit
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.pipeline.tables import Parts
-from tasks.runner import run
+from goldmeter.pipeline.tables import Parts
+from goldmeter.runner import run
 from tests.small_project import ROWS, edit, write
 
 RETRIEVED = [["d1", "d2"], '["d1"]', "d1", [], None, ["d1"]]

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tests import prefect_database
 from tests.small_project import PARAMS, ROOT
 

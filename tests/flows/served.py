@@ -21,8 +21,8 @@ from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import Deployment, FlowRun, State
 from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 
-from tasks.pipeline.schedule import Schedule
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline.schedule import Schedule
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tests import prefect_database
 from tests.flows.conftest import ROOT, wait_until
 from tests.small_project import PARAMS

@@ -16,9 +16,9 @@ from flows import __main__ as flows
 from flows import evaluate
 from goldmeter.console.arguments import Parser
 from goldmeter.errors import DataError
+from goldmeter.pipeline import dvc_yaml
 from scripts.reference import commands
 from tasks import __main__ as tasks
-from tasks.pipeline import dvc_yaml
 from tests.small_project import ROOT
 
 

@@ -16,8 +16,8 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.compare import main
 from goldmeter.console.markdown import escaped
-from tasks.pipeline.tables import describe, write_part
-from tasks.pipeline.yaml import load_yaml
+from goldmeter.pipeline.tables import describe, write_part
+from goldmeter.pipeline.yaml import load_yaml
 from tasks.wording.verdicts import Decision
 from tests.comparison import repository
 from tests.comparison.repository import git, write_params

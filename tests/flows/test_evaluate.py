@@ -15,7 +15,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from flows import evaluate as flow
 from flows import flow_runs
 from goldmeter.console.markdown import escaped
-from tasks.pipeline.dvc_yaml import forget_stages
+from goldmeter.pipeline.dvc_yaml import forget_stages
 
 Make = Callable[..., Any]
 

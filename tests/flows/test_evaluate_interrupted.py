@@ -19,7 +19,7 @@ import httpx
 import psutil
 import pytest
 
-from tasks.pipeline.yaml import dump_yaml
+from goldmeter.pipeline.yaml import dump_yaml
 from tests.asking.test_signals import CONCURRENCY, stored
 from tests.counting_judge import CountingJudge, counting_judge
 from tests.flows.served import free_port, prefect_server

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from flows import compare, flow_runs
-from tasks.pipeline import git
-from tasks.pipeline.yaml import dump_yaml
+from goldmeter.pipeline import git
+from goldmeter.pipeline.yaml import dump_yaml
 
 
 @pytest.fixture(autouse=True)

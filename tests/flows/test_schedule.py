@@ -24,10 +24,10 @@ from flows.serving import on_demand, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, committed
 from flows.system.server import SERVE_AGAIN, Server
 from goldmeter.errors import GoldmeterError, ParamsError
-from tasks.pipeline import dvc_yaml
-from tasks.pipeline.files import exclusive
-from tasks.pipeline.schedule import Schedule
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline import dvc_yaml
+from goldmeter.pipeline.files import exclusive
+from goldmeter.pipeline.schedule import Schedule
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tests.flows.served import of, params_with, schedule
 from tests.small_project import PARAMS, ROOT
 

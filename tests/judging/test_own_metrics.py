@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline import params as sections
+from goldmeter.pipeline.tables import Parts, about, write_part
+from goldmeter.pipeline.yaml import parse_yaml
+from goldmeter.runner import run
 from tasks.judge import counts
 from tasks.judging import canaries
 from tasks.judging.preflight import plan_next_run
 from tasks.judging.rows import rows_of, schema_of
 from tasks.judging.settings import check_prompts
 from tasks.metrics.judged import JudgeMetric
-from tasks.pipeline import params as sections
-from tasks.pipeline.tables import Parts, about, write_part
-from tasks.pipeline.yaml import parse_yaml
-from tasks.runner import run
 from tasks.scores.columns import score_columns
 from tests.documents import blocks
 from tests.hostile_texts import TEXTS

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import BatchesAtWorkError, ModelError, ParamsError, ServerError
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.run import Price
+from goldmeter.pipeline.tables import about
+from goldmeter.runner import run
 from tasks.__main__ import main
 from tasks.asking import batch_dispatch
 from tasks.judge import Params
 from tasks.judging.canaries import canaries
 from tasks.judging.choice import Sample, choice, lines
 from tasks.judging.plan import PanelPlan, Plan
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.run import Price
-from tasks.pipeline.tables import about
-from tasks.runner import run
 from tasks.scores.metrics_report import METRICS
 from tasks.scores.signature import VerdictSource
 from tests.judge_server import KNOWN, Answer, JudgeServer, completion, problem, question, serving, verdict

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import ModelError
+from goldmeter.pipeline.run import Price
+from goldmeter.runner import run
 from tasks.asking.budget import REPLY_TOKENS
 from tasks.judging import preflight
 from tasks.judging.canaries import canaries
 from tasks.judging.plan import Plan
-from tasks.pipeline.run import Price
-from tasks.runner import run
 from tests.judge_server import serving
 from tests.small_project import ROWS, edit, write
 

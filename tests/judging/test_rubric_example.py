@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import parse_yaml
-from tasks.runner import run
+from goldmeter.pipeline.yaml import parse_yaml
+from goldmeter.runner import run
 from tests.documents import blocks
 from tests.judge_server import completion
 from tests.own_judge import own_question

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from goldmeter.pipeline import contents, params
+from goldmeter.pipeline.schedule import Schedule
+from goldmeter.pipeline.yaml import dump_yaml
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
-from tasks.pipeline import contents, params
-from tasks.pipeline.schedule import Schedule
-from tasks.pipeline.yaml import dump_yaml
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.versions.experiments import Experiment, Facts

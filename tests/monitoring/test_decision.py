@@ -8,10 +8,10 @@ import pytest
 from dvc.repo import Repo
 
 from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
+from goldmeter.pipeline.tables import Parts, write_part
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tasks.monitoring import decision, labelled_answers, store
 from tasks.monitoring.decision import BaselineLook
-from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.yaml import dump_yaml, load_yaml
 from tasks.scores.tables import own_scores
 from tasks.wording.alarms import losses
 from tests.comparison import repository

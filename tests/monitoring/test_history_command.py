@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from goldmeter.pipeline.dvc_yaml import stages
 from tasks.__main__ import main
 from tasks.monitoring import show, store
 from tasks.monitoring.series import series
-from tasks.pipeline.dvc_yaml import stages
 from tests.reporting.made import ROWS, inputs
 from tests.reporting.past import DAY, FIRST, entry, nights, past
 

@@ -13,9 +13,9 @@ from flows.compare import compare_by_params
 from flows.evaluate import _numbers
 from flows.record import Recorded
 from goldmeter.errors import LedgerError
+from goldmeter.pipeline.tables import Parts, write_part
 from tasks.__main__ import _summary
 from tasks.monitoring import decision, labelled_answers
-from tasks.pipeline.tables import Parts, write_part
 from tasks.reporting import summary
 from tests.comparison.repository import write_params
 from tests.comparison.sample import Row, load_table, row, version

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import ClusterError, DataError, ParamsError
-from tasks.pipeline import cluster as engine
-from tasks.pipeline import cluster as membership
-from tasks.pipeline.cluster import Driver, call_as_member, cluster, refusal
-from tasks.runner import run
+from goldmeter.pipeline import cluster as engine
+from goldmeter.pipeline import cluster as membership
+from goldmeter.pipeline.cluster import Driver, call_as_member, cluster, refusal
+from goldmeter.runner import run
 from tests.small_project import edit, files
 
 
@@ -65,7 +65,7 @@ def test_an_address_is_one_of_dask(address: str, *, is_one: bool) -> None:
     use_dask(address=address)
 
     if is_one:
-        from tasks.pipeline.params import run_params
+        from goldmeter.pipeline.params import run_params
 
         assert run_params().address == address
     else:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from goldmeter.errors import ContractError, DataError
-from tasks.pipeline import contents
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.yaml import load_yaml
-from tasks.runner import run
+from goldmeter.pipeline import contents
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.yaml import load_yaml
+from goldmeter.runner import run
 from tests.small_project import ROOT, ROWS, edit, files, make, only_words, write
 
 REPORT = Path("reports/validation/normalize.json")

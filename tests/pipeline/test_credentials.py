@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.pipeline.credentials import given as secrets_given
-from tasks.pipeline.credentials import without_credentials
+from goldmeter.pipeline.credentials import given as secrets_given
+from goldmeter.pipeline.credentials import without_credentials
 
 UNBROKEN = st.text(st.characters(exclude_categories=("Z", "C"), exclude_characters="@"), min_size=6)
 NAMES = ("X-Amz-Signature", "sig", "token", "access_token", "key", "password", "api_key", "AWSAccessKeyId", "Secret")

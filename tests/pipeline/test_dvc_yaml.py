@@ -6,18 +6,18 @@ from pathlib import Path
 import grimp
 import pytest
 
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.stage import load_stage
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.stage import load_stage
 
 # Code that changes no number, except the modules in NUMBERS: ledger, params, tables, contracts, messages, where machine
 # code is kept, the Python API that no stage calls, versions that only commands read, and packages whose `__init__` is a
 # docstring.
 PLUMBING = {
     *("tasks", "goldmeter.errors", "tasks.metrics", "tasks.models", "tasks.scores", "goldmeter.text.machine_code"),
-    *("tasks.ledger", "tasks.pipeline", "goldmeter.console", "tasks.versions", "tasks.versions.version"),
+    *("tasks.ledger", "goldmeter.pipeline", "goldmeter.console", "tasks.versions", "tasks.versions.version"),
 }
 # Prices change the judge's budget, and the format of numbers changes the report.
-NUMBERS = {"tasks.pipeline.run", "goldmeter.console.format"}
+NUMBERS = {"goldmeter.pipeline.run", "goldmeter.console.format"}
 FAMILIES = {"lexical": "lexical", "embed": "semantic", "semantic": "semantic", "judge": "judge", "aggregate": "lexical"}
 """The metrics that a stage finds by name, which no import shows."""
 
@@ -31,7 +31,7 @@ def imports() -> grimp.ImportGraph:
 
 
 def is_plumbing(module: str) -> bool:
-    inside = module.startswith(("tasks.ledger.", "tasks.pipeline.", "goldmeter.console."))
+    inside = module.startswith(("tasks.ledger.", "goldmeter.pipeline.", "goldmeter.console."))
     return module in PLUMBING or (inside and module not in NUMBERS)
 
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from tasks.pipeline.expectations import ExpectResultToFollowFromScore
-from tasks.pipeline.validation import check
+from goldmeter.pipeline.expectations import ExpectResultToFollowFromScore
+from goldmeter.pipeline.validation import check
 
 NOTHING = float("nan")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goldmeter.errors import DataError, GoldmeterError
-from tasks.pipeline.files import (
+from goldmeter.pipeline.files import (
     exclusive,
     is_locked,
     lock_opened,
@@ -24,7 +24,7 @@ from tests.small_project import mount
 HOLDER = """
 import sys
 from pathlib import Path
-from tasks.pipeline.files import exclusive
+from goldmeter.pipeline.files import exclusive
 with exclusive(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

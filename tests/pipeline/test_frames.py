@@ -11,8 +11,8 @@ from great_expectations.expectations.row_conditions import Column
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.pipeline.frames import frame_of, narrow
-from tasks.pipeline.validation import check, check_rows
+from goldmeter.pipeline.frames import frame_of, narrow
+from goldmeter.pipeline.validation import check, check_rows
 
 
 def test_a_frame_holds_the_keys_and_what_is_asked_about_and_no_more() -> None:
@@ -76,7 +76,9 @@ def test_the_results_are_those_of_the_whole_texts(rows: list[tuple[Any, ...]], r
 
 def test_texts_are_looked_at_only_if_something_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     frames = []
-    monkeypatch.setattr("tasks.pipeline.validation.frame_of", lambda *given: frames.append(given) or frame_of(*given))
+    monkeypatch.setattr(
+        "goldmeter.pipeline.validation.frame_of", lambda *given: frames.append(given) or frame_of(*given)
+    )
     table = table_of([("ab", "cd", "0f", ["x"], 0.5), ("abc", None, "1f", None, None)])
 
     good, bad = (check_rows(table, rules) for rules in (RULES[:2], RULES[:3]))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.pipeline import git
+from goldmeter.pipeline import git
 
 COMMIT = ("-c", "user.name=n", "-c", "user.email=e@x", "commit", "--quiet", "--allow-empty", "--message", "m")
 

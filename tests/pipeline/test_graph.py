@@ -3,7 +3,7 @@
 import pytest
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.dvc_yaml import StageEntry, stages, upstream
+from goldmeter.pipeline.dvc_yaml import StageEntry, stages, upstream
 
 
 def stage(name: str, deps: tuple[str, ...], outs: tuple[str, ...]) -> StageEntry:

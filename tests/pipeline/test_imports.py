@@ -18,7 +18,7 @@ def run(code: str) -> str:
 def test_great_expectations_imports_scipy_stats_when_an_expectation_uses_it() -> None:
     code = """
 import sys, pandas as pd
-from tasks.pipeline import validation
+from goldmeter.pipeline import validation
 validation.load_gx()
 from great_expectations import expectations as gxe
 
@@ -37,13 +37,15 @@ print([result.failed for result in validation.check(frame, [far])], "scipy.stats
 def test_it_imports_scipy_stats_in_the_version_that_was_measured() -> None:
     code = "import sys, great_expectations.expectations; print('scipy.stats' in sys.modules)"
 
-    assert version("great_expectations").startswith("1.24."), "remove tasks.pipeline.validation._deferred if it can go"
+    assert version("great_expectations").startswith("1.24."), (
+        "remove goldmeter.pipeline.validation._deferred if it can go"
+    )
     assert run(code) == "True"
 
 
 @pytest.mark.long
 def test_a_module_that_is_imported_already_is_not_replaced() -> None:
-    code = "import sys, scipy.stats as own; from tasks.pipeline.validation import load_gx; load_gx()"
+    code = "import sys, scipy.stats as own; from goldmeter.pipeline.validation import load_gx; load_gx()"
 
     assert run(f"{code}; import scipy.stats; print(scipy.stats is own)") == "True"
 
@@ -51,7 +53,7 @@ def test_a_module_that_is_imported_already_is_not_replaced() -> None:
 def test_great_expectations_needs_no_database_no_cloud_and_no_lock_that_a_killed_process_would_leave() -> None:
     code = """
 import sys
-from tasks.pipeline.validation import load_gx
+from goldmeter.pipeline.validation import load_gx
 load_gx()
 print(sorted({"boto3", "botocore", "sqlalchemy"} & sys.modules.keys()))
 import boto3, sqlalchemy, tqdm
@@ -63,7 +65,7 @@ print(type(tqdm.tqdm.get_lock()).__name__)
 
 def test_checking_params_imports_no_slow_library() -> None:
     slow = {"numba", "scipy", "torch", "openai", "sqlalchemy", "altair", "jinja2", "prefect", "great_expectations"}
-    code = "import sys, tasks.runner; from tasks.pipeline import params; params.check();"
+    code = "import sys, goldmeter.runner; from goldmeter.pipeline import params; params.check();"
     code += f"print(sorted({slow!r} & set(sys.modules)))"
 
     assert run(code) == "[]"

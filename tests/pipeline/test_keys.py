@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.pipeline import keys
-from tasks.pipeline.keys import KeyHashes, hashes_of, key_differences
+from goldmeter.pipeline import keys
+from goldmeter.pipeline.keys import KeyHashes, hashes_of, key_differences
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(["", "\0", "a", "a\0", "b", "ab", "ba"])
 ROWS = st.lists(st.tuples(TEXTS, TEXTS), max_size=8)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ContractError
-from tasks.pipeline.dvc_yaml import StageEntry, stages
-from tasks.pipeline.lineage import _plain, lineage
-from tasks.pipeline.yaml import load_yaml
-from tasks.runner import run
+from goldmeter.pipeline.dvc_yaml import StageEntry, stages
+from goldmeter.pipeline.lineage import _plain, lineage
+from goldmeter.pipeline.yaml import load_yaml
+from goldmeter.runner import run
 from tests.small_project import ROOT, ROWS, edit, write
 
 CODE = {
@@ -134,7 +134,7 @@ def test_any_params_are_json_that_every_parser_reads_and_hold_no_password(value:
 @pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_a_stage_writes_its_lineage_into_its_validation_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.pipeline.workers.ROWS_A_WORKER", 5)
+    monkeypatch.setattr("goldmeter.pipeline.workers.ROWS_A_WORKER", 5)
     edit(lambda p: p["run"].update(workers=1))
     for stage in ("load", "normalize"):
         run(stage)

@@ -8,8 +8,8 @@ import pytest
 from dvc.utils.serialize import modify_yaml
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline import params
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline import params
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tests.small_project import PARAMS
 
 # A score without a threshold, of which less is better.

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from tasks.pipeline import progress
-from tasks.pipeline.progress import Lines, Status
+from goldmeter.pipeline import progress
+from goldmeter.pipeline.progress import Lines, Status
 
 
 class Clock:

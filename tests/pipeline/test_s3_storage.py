@@ -8,9 +8,9 @@ import pytest
 from s3fs import S3FileSystem
 
 from goldmeter.errors import DataError, StorageError
-from tasks.pipeline.storage import Storage, manifest_of
-from tasks.pipeline.tables import Parts
-from tasks.runner import run
+from goldmeter.pipeline.storage import Storage, manifest_of
+from goldmeter.pipeline.tables import Parts
+from goldmeter.runner import run
 from tasks.versions import stored_parts
 from tests import s3_server
 from tests.comparison.repository import git

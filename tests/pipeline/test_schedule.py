@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline import params
+from goldmeter.pipeline import params
 from tests.small_project import PARAMS
 
 

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.params import for_stage, run_params
+from goldmeter.pipeline.progress import quiet
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.stage import Output, Stage, StageInputs, load_stage
 from tasks.ledger.vectors import VectorEvidence
 from tasks.ledger.verdicts import VerdictEvidence
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.params import for_stage, run_params
-from tasks.pipeline.progress import quiet
-from tasks.pipeline.settings import Section
-from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
 from tests.small_project import ROOT
 
 
@@ -82,7 +82,7 @@ def test_the_ledger_is_of_the_kind_that_dvc_yaml_names(tmp_path: Path) -> None:
 
 
 def test_the_runner_looks_for_nothing_outside_the_protocol() -> None:
-    tree = ast.parse((ROOT / "tasks/runner.py").read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "goldmeter/runner.py").read_text(encoding="utf-8"))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
     assert not names & {"getattr", "hasattr", "signature", "import_module", "vars"}

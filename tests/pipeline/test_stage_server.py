@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tasks.pipeline import stage_server
+from goldmeter.pipeline import stage_server
 
 ROOT = Path(__file__).parents[2]
 # A server whose stages are these, and that imports nothing.
 SERVER = """
 import os, sys, time
 from pathlib import Path
-from tasks.pipeline import stage_server
+from goldmeter.pipeline import stage_server
 
 stage_server._modules = list
 [stage] = stage_server.serve(int(sys.argv[1]), Path(sys.argv[2]))
@@ -31,7 +31,7 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 """
-CLIENT = "import sys; from tasks.pipeline import stage_server; sys.exit(stage_server.delegate(sys.argv[1:]))"
+CLIENT = "import sys; from goldmeter.pipeline import stage_server; sys.exit(stage_server.delegate(sys.argv[1:]))"
 Process = subprocess.Popen  # of text
 
 

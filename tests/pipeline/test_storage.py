@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter import runner
 from goldmeter.errors import DataError, ParamsError
-from tasks import runner
-from tasks.pipeline.run import Run
-from tasks.pipeline.storage import _REMEDY, Manifest, Storage, StoredPart, manifest_of
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.yaml import load_yaml
-from tasks.runner import run
+from goldmeter.pipeline.run import Run
+from goldmeter.pipeline.storage import _REMEDY, Manifest, Storage, StoredPart, manifest_of
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.yaml import load_yaml
+from goldmeter.runner import run
 from tests.small_project import PARAMS, edit, files, make, only_words
 
 STAGES = ("load", "normalize")

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldmeter.errors import ContractError
-from tasks.pipeline.keys import KeyHashes
-from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.validation import (
+from goldmeter.pipeline.keys import KeyHashes
+from goldmeter.pipeline.tables import Parts, write_part
+from goldmeter.pipeline.validation import (
     Check,
     add_up,
     check,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from goldmeter.errors import DataError, ParamsError
-from tasks.pipeline.workers import Crew, Processes, crew_of
+from goldmeter.pipeline.workers import Crew, Processes, crew_of
 
 
 def doubled(number: int) -> int:
@@ -87,7 +87,7 @@ def test_processes_that_can_not_be_started_are_a_sentence(monkeypatch: pytest.Mo
     def ended(*_: object) -> None:
         raise EOFError("unexpected EOF")  # as after the kill of the fork server
 
-    monkeypatch.setattr("tasks.pipeline.workers.ProcessPoolExecutor.submit", ended)
+    monkeypatch.setattr("goldmeter.pipeline.workers.ProcessPoolExecutor.submit", ended)
 
     with crew_of(partial(Processes, []), 2, 2) as crew, pytest.raises(ParamsError, match=r"^run\.workers: 2 processes"):
         list(crew.map(abs, [-1, -2]))

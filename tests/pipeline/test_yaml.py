@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.yaml import dump_yaml, is_read_as_text, load_yaml, parse_yaml, unstorable_keys
+from goldmeter.pipeline.yaml import dump_yaml, is_read_as_text, load_yaml, parse_yaml, unstorable_keys
 
 WORDS = [
     "no", "yes", "on", "Off", "y", "N", "true", "FALSE", "null", "~", "", "017", "0o17", "0x1F", "0b11", "1_000",

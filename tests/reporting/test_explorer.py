@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.console.format import number, shown
-from tasks.pipeline.workers import Crew
+from goldmeter.pipeline.workers import Crew
 from tasks.reporting import chosen_rows
 from tasks.reporting.explorer import explorer, pack, packing_of, room
 from tasks.reporting.notable_rows import RunColumns

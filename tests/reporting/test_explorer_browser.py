@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from goldmeter.console.format import number
-from tasks.pipeline.tables import describe
+from goldmeter.pipeline.tables import describe
 from tasks.reporting.page import FOLDER
 from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, too_wide, visit
 from tests.reporting.made import load_table, row, score_table, with_score, written

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.pipeline.tables import describe
+from goldmeter.pipeline.tables import describe
 from tests.browser import (
     DESKTOP,
     PAPER,

@@ -328,7 +328,7 @@ def test_stages_run_by_hand_end_with_the_summary(
     stage: str, terminal: bool, done: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted: list[str] = []
-    monkeypatch.setattr("tasks.runner.run", noted.append)
+    monkeypatch.setattr("goldmeter.runner.run", noted.append)
     monkeypatch.setattr(summary, "show", lambda _, *, reported: noted.append("summary" if reported else "other"))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import DataError
+from goldmeter.pipeline.tables import Parts, describe, write_part
 from tasks.dataset.mapping import CRITERIA
-from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores import criterion_rates
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.criterion_rates import counted, criteria_entry, criteria_sums, rubrics

@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from goldmeter.pipeline.tables import Parts, write_part
 from tasks.load import load
-from tasks.pipeline.tables import Parts, write_part
 from tasks.scores.dataset_counts import PartCounts, dataset_counts, part_counts
 from tasks.scores.metrics_report import DatasetCounts
 from tests.test_load import params, records

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.pipeline.tables import Parts, write_part
+from goldmeter.pipeline.tables import Parts, write_part
 from tasks.scores.offline_calibration import (
     FEWEST_IN_GROUP,
     LabelledProbabilities,

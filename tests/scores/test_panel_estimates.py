@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from goldmeter.pipeline.tables import Parts, describe, write_part
 from goldmeter.statistics import Method
-from tasks.pipeline.tables import Parts, describe, write_part
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
 from tasks.scores.panel_estimates import Panel, entry, over_jurors, with_jurors

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline.tables import Parts, describe, write_part
+from goldmeter.pipeline.workers import Crew
 from goldmeter.statistics.bradley_terry import PairSums, strengths, win_rate
 from tasks.judging.preference import SCHEMA
-from tasks.pipeline.tables import Parts, describe, write_part
-from tasks.pipeline.workers import Crew
 from tasks.scores.preferences import entry, win_rates
 from tasks.scores.targets import decided
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline import params
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.measures import check_measures
-from tasks.pipeline import params
 from tasks.reporting.settings import Report
 from tasks.scores.resources import significant
 from tasks.scores.targets import Maximum, Targets

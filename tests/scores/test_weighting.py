@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline.tables import about, describe
 from tasks.aggregate import Aggregate, aggregate
-from tasks.pipeline.tables import about, describe
 from tasks.scores.column_facts import SPLIT_IDS
 from tasks.scores.targets import Targets
 from tasks.scores.weighting import check_weighting

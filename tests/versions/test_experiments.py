@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import VersionError
-from tasks.pipeline import dvc_yaml
-from tasks.pipeline import git as tasks_git
-from tasks.pipeline.git import forget_surroundings
+from goldmeter.pipeline import dvc_yaml
+from goldmeter.pipeline import git as tasks_git
+from goldmeter.pipeline.git import forget_surroundings
 from tasks.versions import experiments
 from tasks.versions.experiments import Facts, NameTakenError, free_name, record, require_free, snapshot
 from tasks.versions.version import versions

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ParamsError, VersionError
+from goldmeter.pipeline import dvc_yaml
+from goldmeter.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
+from goldmeter.pipeline.tables import write_part
 from tasks.__main__ import main
-from tasks.pipeline import dvc_yaml
-from tasks.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
-from tasks.pipeline.tables import write_part
 from tasks.versions import stored_parts
 from tasks.versions.stored_parts import KEPT_DAYS, collect
 from tasks.versions.version import versions

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pytest
 from filelock import FileLock
 
-from tasks.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tests import prefect_database
 
 ROOT = Path(__file__).parents[2]
@@ -48,8 +48,8 @@ START = "2026-01-01T00:00:00Z"
 DATA = "data/examples/qa.jsonl"
 EVALUATE = """
 import sys
-from tasks.pipeline.dvc_yaml import stages
-from tasks.runner import run
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.runner import run
 
 for name in sys.argv[1:] or stages():
     run(name)

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.pipeline.tables import about
+from goldmeter.pipeline.tables import about
 from tests.flows.conftest import wait_until
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, Reply, completion, serving

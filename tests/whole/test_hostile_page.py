@@ -163,7 +163,7 @@ def test_a_word_of_a_million_letters_is_cut_wherever_it_stands(pages: Pages) -> 
 
 
 def test_half_of_a_surrogate_pair_is_rejected_and_told(pages: Pages, project: Project, visit: Any) -> None:
-    from tasks.pipeline.tables import Parts
+    from goldmeter.pipeline.tables import Parts
 
     rejected = Parts(project.folder / "data/load_rejected").whole().to_pylist()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import load_yaml
+from goldmeter.pipeline.yaml import load_yaml
 from tests.browser import chromium, visit
 from tests.whole.conftest import DATA, Project
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import parse_yaml
+from goldmeter.pipeline.yaml import parse_yaml
 from tests import judge_server
 from tests.whole.conftest import DATA
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.yaml import parse_yaml
+from goldmeter.pipeline.yaml import parse_yaml
 
 pytestmark = pytest.mark.long
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.yaml import load_yaml
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.yaml import load_yaml
 from tests.whole.conftest import ROOT, Project, ran
 
 pytestmark = pytest.mark.long

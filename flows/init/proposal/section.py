@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.yaml import is_read_as_text, parse_yaml
+from goldmeter.pipeline.yaml import is_read_as_text, parse_yaml
 
 NAME = "dataset"
 # Column of the comments.

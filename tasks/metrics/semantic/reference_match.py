@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator
 
+from goldmeter.pipeline.hashing import sha256
 from tasks.metrics.base import Floats
 from tasks.metrics.cosine import CosineMetric, rounded
 from tasks.metrics.pairs import Pairs
-from tasks.pipeline.hashing import sha256
 
 
 class ReferenceMatch(CosineMetric):

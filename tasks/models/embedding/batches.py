@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import ModelError
-from tasks.pipeline.hashing import sha256
+from goldmeter.pipeline.hashing import sha256
 
 Vectors = NDArray[np.float32]
 Vectors64 = NDArray[np.float64]

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.pipeline.files import temporary_in
 from tasks.models.embedding.encoders import Embedding, Encoder
-from tasks.pipeline.files import temporary_in
 
 # Texts and bytes of texts of all parts that are in memory at once while their files are merged.
 TEXTS_AT_ONCE, BYTES_AT_ONCE = 200_000, 1 << 26

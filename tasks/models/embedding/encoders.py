@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
+from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.settings import Section, ServerName, ServerUrl
 from tasks.models.embedding.batches import Vectors
 from tasks.models.embedding.local import user_folder
 from tasks.models.servers import OPENAI_URL, address
-from tasks.pipeline.hashing import sha256
-from tasks.pipeline.settings import Section, ServerName, ServerUrl
 
 
 class Embedding(Section):

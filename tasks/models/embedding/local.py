@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from goldmeter.errors import ModelError
+from goldmeter.pipeline.hashing import sha256
 from tasks.models.embedding.batches import Vectors, batches_of_one_size, encode_batches, unit
-from tasks.pipeline.hashing import sha256
 
 if TYPE_CHECKING:  # importing torch takes seconds
     from sentence_transformers import SentenceTransformer

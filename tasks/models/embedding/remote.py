@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldmeter.errors import ModelError, ServerError
+from goldmeter.pipeline.credentials import in_environment, without_credentials
 from tasks.models.embedding.batches import ANOTHER, Vectors, Vectors64, batches, encode_batches
 from tasks.models.servers import ApiKey, open_client
-from tasks.pipeline.credentials import in_environment, without_credentials
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI

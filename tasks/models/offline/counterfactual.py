@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from goldmeter.pipeline.hashing import sha256
 from goldmeter.text.normalization import normalize
 from tasks.models.offline.labelled import Labelled
 from tasks.models.offline.lexicon import MONTHS
-from tasks.pipeline.hashing import sha256
 
 # Words of the longest reference that is put into a template, wrong answers of a question, and families for each.
 LONGEST, WRONG_ANSWERS, FAMILIES_EACH = 6, 3, 2

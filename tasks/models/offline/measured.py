@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypedDict
 
 from goldmeter.errors import ModelError
+from goldmeter.pipeline.hashing import sha256
 from goldmeter.text.normalization import normalize
 from tasks.models.offline.trees import model_hash
-from tasks.pipeline.hashing import sha256
 
 FILE = Path(__file__).parent / "data/measured.json"
 # Digits of a question's hash: no two of a million questions are likely to share one.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
+from goldmeter.pipeline.hashing import sha256
 from goldmeter.text.normalization import normalize
 from tasks.models.offline import RIGHT, feature_names
 from tasks.models.offline.counterfactual import counterfactual_pairs
@@ -17,7 +18,6 @@ from tasks.models.offline.feature_names import DIRECTIONS
 from tasks.models.offline.features import TextRows, row_features
 from tasks.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs
 from tasks.models.offline.trees import Trees, calibrated, render
-from tasks.pipeline.hashing import sha256
 
 FOLDS, SEED, BINS = 5, 20230521, 15
 ITERATIONS, LEARNING_RATE, LEAVES, FEATURE_BINS = 260, 0.08, 20, 64

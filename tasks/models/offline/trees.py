@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import ModelError
+from goldmeter.pipeline.hashing import sha256
 from tasks.models.offline.feature_names import FEATURES
 from tasks.models.offline.splits import MOST_LEAVES, leaf_counts, splits_of
-from tasks.pipeline.hashing import sha256
 
 FILE = Path(__file__).parent / "data/judge.npz"
 Floats = NDArray[np.float64]

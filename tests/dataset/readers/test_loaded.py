@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from goldmeter.pipeline.yaml import parse_yaml
 from tasks.dataset.readers import detect
 from tasks.dataset.settings import Params
 from tasks.load import load, source
-from tasks.pipeline.yaml import parse_yaml
 from tests.documents import blocks
 from tests.small_project import PARAMS, ROOT
 

@@ -8,7 +8,7 @@ import pytest
 
 from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
-from tasks.pipeline.yaml import parse_yaml
+from goldmeter.pipeline.yaml import parse_yaml
 from tests.documents import blocks
 from tests.small_project import ROOT
 

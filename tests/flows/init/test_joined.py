@@ -11,8 +11,8 @@ from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.proposal import Proposal
 from goldmeter.errors import DataError
+from goldmeter.pipeline import params
 from tasks.dataset.settings import Dataset
-from tasks.pipeline import params
 
 QUESTIONS = [{"qid": str(i), "question": f"q{i}?", "gold": f"an a{i}"} for i in range(6)]
 

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from goldmeter.pipeline import params
+from goldmeter.pipeline.files import remove
+from goldmeter.pipeline.tables import write_part
 from tasks.dataset.settings import Params
 from tasks.load import load, source
-from tasks.pipeline import params
-from tasks.pipeline.files import remove
-from tasks.pipeline.tables import write_part
 from tests.small_project import edit
 
 DATA = Path("data/mine/q.jsonl")

@@ -14,8 +14,8 @@ from prefect import State
 from flows.serving import flow as module
 from flows.serving import notify, served_schedule
 from flows.serving.notify import Outcome
-from tasks.pipeline.schedule import Notify, Schedule
-from tasks.pipeline.yaml import dump_yaml
+from goldmeter.pipeline.schedule import Notify, Schedule
+from goldmeter.pipeline.yaml import dump_yaml
 from tests.flows.served import params_with, schedule
 
 SCRIPT = """

@@ -19,8 +19,8 @@ from flows.serving import notify
 from flows.serving.notify import NotifyError, Outcome, call, check, message, report, seconds_of
 from goldmeter.console.markdown import escaped
 from goldmeter.errors import ParamsError
-from tasks.pipeline.schedule import Notify
-from tasks.pipeline.yaml import parse_yaml
+from goldmeter.pipeline.schedule import Notify
+from goldmeter.pipeline.yaml import parse_yaml
 from tests.flows.webhook import webhook
 from tests.small_project import ROOT
 

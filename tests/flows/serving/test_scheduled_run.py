@@ -20,9 +20,9 @@ from flows.record import AtWork, Recorded
 from flows.serving import scheduled_run
 from flows.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
 from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
-from tasks.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 from tasks.versions.experiments import Experiment, Facts
 from tests.small_project import edit
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows.serving import served_schedule
-from tasks.pipeline.schedule import Notify
+from goldmeter.pipeline.schedule import Notify
 from tests.flows.served import of
 
 TOLD = {"url": "$HOOK", "header": "X-Key", "secret_env": "TOKEN", "always": True}

@@ -18,7 +18,7 @@ from flows.schedule import deployment_of
 from flows.serving import stale_runs
 from flows.serving.flow import CHECKOUT, HOST
 from goldmeter.console.terminal import TRY_LATER
-from tasks.pipeline.schedule import Schedule
+from goldmeter.pipeline.schedule import Schedule
 from tests.flows.conftest import wait_until
 from tests.flows.served import Served, schedule, stop
 from tests.flows.webhook import webhook

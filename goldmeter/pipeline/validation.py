@@ -17,9 +17,9 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from goldmeter.errors import ContractError
-from tasks.pipeline.frames import ORIGINAL, columns_named, frame_of, narrow
-from tasks.pipeline.keys import KEYS, Hashes, hashes_of, key_differences, with_hashes
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.frames import ORIGINAL, columns_named, frame_of, narrow
+from goldmeter.pipeline.keys import KEYS, Hashes, hashes_of, key_differences, with_hashes
+from goldmeter.pipeline.tables import Parts
 
 # Offending rows that a message lists.
 LISTED = 5

@@ -13,7 +13,7 @@ from multiprocessing import forkserver, get_context
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts
 
 Arguments = Sequence[Any]
 # Units that a worker has at hand: enough that it never waits for the driver.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.yaml import load_yaml
+from goldmeter.pipeline.yaml import load_yaml
 
 CODE = "tasks/"
 DATA = "data/"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from tasks.pipeline.validation import load_gx
+from goldmeter.pipeline.validation import load_gx
 
 load_gx()  # before the imports below: they would import scipy.stats
 

@@ -9,10 +9,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from tasks.pipeline import params
-from tasks.pipeline.credentials import HIDDEN, without_credentials
-from tasks.pipeline.dvc_yaml import CODE, StageEntry
-from tasks.pipeline.hashing import sha256
+from goldmeter.pipeline import params
+from goldmeter.pipeline.credentials import HIDDEN, without_credentials
+from goldmeter.pipeline.dvc_yaml import CODE, StageEntry
+from goldmeter.pipeline.hashing import sha256
 
 # Folder of the running code; the data may be elsewhere.
 ROOT = Path(__file__).parents[2]

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 from goldmeter.errors import ClusterError, ParamsError
-from tasks.pipeline.dvc_yaml import forget_stages
-from tasks.pipeline.files import read_json
-from tasks.pipeline.lineage import code_hash, libraries
-from tasks.pipeline.workers import Arguments, Engine, threads_of
+from goldmeter.pipeline.dvc_yaml import forget_stages
+from goldmeter.pipeline.files import read_json
+from goldmeter.pipeline.lineage import code_hash, libraries
+from goldmeter.pipeline.workers import Arguments, Engine, threads_of
 
 LISTED = 5
 

@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.dvc_yaml import stages
-from tasks.pipeline.run import Run
-from tasks.pipeline.schedule import Schedule, Schedules
-from tasks.pipeline.settings import OPTIONS, as_yaml, explain
-from tasks.pipeline.stage import load_stage
-from tasks.pipeline.yaml import load_yaml, unstorable_keys
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.run import Run
+from goldmeter.pipeline.schedule import Schedule, Schedules
+from goldmeter.pipeline.settings import OPTIONS, as_yaml, explain
+from goldmeter.pipeline.stage import load_stage
+from goldmeter.pipeline.yaml import load_yaml, unstorable_keys
 
 PATH = Path("params.yaml")
 # Key of `run.retries` and `run.timeouts` whose value holds for the stages that they don't name.

@@ -209,10 +209,10 @@ def _pass_on(connection: socket.socket, stage: int) -> None:
 
 def _modules() -> list[str]:
     """What the server imports while no stage waits: what all stages need, then what each stage and its workers do."""
-    from tasks.pipeline.dvc_yaml import stages
-    from tasks.pipeline.stage import load_stage
+    from goldmeter.pipeline.dvc_yaml import stages
+    from goldmeter.pipeline.stage import load_stage
 
-    for module in ("tasks.pipeline.expectations", "tasks.runner"):
+    for module in ("goldmeter.pipeline.expectations", "goldmeter.runner"):
         import_module(module)
     loaded = map(load_stage, stages())
     return [module for stage in loaded for module in (*stage.preload, *stage.server_imports)]

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.pipeline.keys import KEYS
+from goldmeter.pipeline.keys import KEYS
 
 # Regular expressions that Python and Arrow (RE2) read alike: ranges of ASCII letters and digits, and how many of each.
 # Python's `$` also matches before a final line end: such a text fails here, but not when whole texts are checked.

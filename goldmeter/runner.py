@@ -17,19 +17,19 @@ import pyarrow as pa
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ContractError, DataError
+from goldmeter.pipeline import contents, params, validation
+from goldmeter.pipeline.cluster import cluster
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
+from goldmeter.pipeline.files import lock_opened, move, move_durably, read_json, remove, sync, to_json
+from goldmeter.pipeline.keys import Hashes, KeyHashes
+from goldmeter.pipeline.lineage import lineage
+from goldmeter.pipeline.progress import Progress, display, quiet
+from goldmeter.pipeline.stage import Output, Stage, StageInputs, load_stage
+from goldmeter.pipeline.storage import MANIFEST, Storage, manifest_of
+from goldmeter.pipeline.tables import Parts, write_part
+from goldmeter.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
 from tasks.ledger import open_evidence, open_store
-from tasks.pipeline import contents, params, validation
-from tasks.pipeline.cluster import cluster
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
-from tasks.pipeline.files import lock_opened, move, move_durably, read_json, remove, sync, to_json
-from tasks.pipeline.keys import Hashes, KeyHashes
-from tasks.pipeline.lineage import lineage
-from tasks.pipeline.progress import Progress, display, quiet
-from tasks.pipeline.stage import Output, Stage, StageInputs, load_stage
-from tasks.pipeline.storage import MANIFEST, Storage, manifest_of
-from tasks.pipeline.tables import Parts, write_part
-from tasks.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
 
 # In the folder of a run: the storage's address, and the manifests of single parts.
 _STORAGE, _MANIFESTS = "storage", "manifests"
@@ -236,7 +236,7 @@ def _crew(workspace: _Workspace, stage: Stage[Any], options: Any) -> AbstractCon
         most = sys.maxsize if run.address else most  # a cluster has the workers that it has
         return crew_of(partial(cluster, run.address, workspace.folder), min(most, parts), most)
     workers = workers_for(table, most) if table and not is_divided else min(most, parts)
-    modules = ["tasks.pipeline.expectations", f"tasks.{entry.name}", *stage.preload, __name__]
+    modules = ["goldmeter.pipeline.expectations", f"tasks.{entry.name}", *stage.preload, __name__]
     return crew_of(partial(Processes, modules), workers, most)
 
 

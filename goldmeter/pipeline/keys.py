@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts
 
 Hashes = NDArray[np.uint64]
 # Columns that identify a row, in any table.

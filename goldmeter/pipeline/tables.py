@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
-from tasks.pipeline.files import temporary_in
-from tasks.pipeline.storage import Manifest, Storage, StoredPart, manifest_of
+from goldmeter.pipeline.files import temporary_in
+from goldmeter.pipeline.storage import Manifest, Storage, StoredPart, manifest_of
 
 METADATA_KEY = b"goldmeter"
 _PART = re.compile(r"part-.*\.parquet")

@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.settings import Positive, Section, Share
-from tasks.pipeline.storage import ADDRESS
+from goldmeter.pipeline.settings import Positive, Section, Share
+from goldmeter.pipeline.storage import ADDRESS
 
 MILLION = 1_000_000
 

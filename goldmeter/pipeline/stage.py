@@ -9,12 +9,12 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from goldmeter.errors import ParamsError
-from tasks.pipeline.contract import Contract
-from tasks.pipeline.progress import Progress
-from tasks.pipeline.run import Run
-from tasks.pipeline.settings import Section
-from tasks.pipeline.tables import Parts
-from tasks.pipeline.workers import Crew
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.progress import Progress
+from goldmeter.pipeline.run import Run
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.workers import Crew
 
 Sections = TypeVar("Sections", bound=Section)
 Ledger = TypeVar("Ledger")

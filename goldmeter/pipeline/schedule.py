@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, FiniteFloat, RootModel, field_validator, model_validator
 
-from tasks.pipeline.settings import Section
+from goldmeter.pipeline.settings import Section
 
 # Each scheduled run spends a part of the allowed false alarms against one baseline; another baseline begins anew.
 FIXED = "a tag, a commit or an experiment: against a name that moves, false alarms would not be limited"

@@ -15,8 +15,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError, model_validator
 
 from goldmeter.errors import DataError, GoldmeterError, ParamsError, StorageError
-from tasks.pipeline.credentials import without_credentials
-from tasks.pipeline.files import move_durably, temporary_in
+from goldmeter.pipeline.credentials import without_credentials
+from goldmeter.pipeline.files import move_durably, temporary_in
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

@@ -22,10 +22,10 @@ from benchmarks.nq301 import FOLDER, Listed, letters, listed, nq301
 from benchmarks.pages import grid, rewritten
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
+from goldmeter.models.offline import RIGHT, judge, model_hash
+from goldmeter.models.offline.labelled import Labelled
+from goldmeter.models.offline.training import calibration_error, contains, training_rows
 from goldmeter.statistics import Estimate, agreement
-from tasks.models.offline import RIGHT, judge, model_hash
-from tasks.models.offline.labelled import Labelled
-from tasks.models.offline.training import calibration_error, contains, training_rows
 
 PAIRS, MARK = ROOT / "benchmarks/adversarial.jsonl", "accuracy"
 MODEL_CHARACTERS = 12

@@ -20,12 +20,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from benchmarks.data import ROOT
 from benchmarks.nq301 import letters, nq301
 from benchmarks.pages import grid, rewritten
-from goldmeter.pipeline.files import to_json
-from goldmeter.statistics import bias_model, cross_fitted, ppi_mean, transported
-from tasks.models.offline import RIGHT, model_hash
-from tasks.models.offline.labelled import Labelled, human_labelled
-from tasks.models.offline.measured import FILE, question_hash
-from tasks.models.offline.training import (
+from goldmeter.models.offline import RIGHT, model_hash
+from goldmeter.models.offline.labelled import Labelled, human_labelled
+from goldmeter.models.offline.measured import FILE, question_hash
+from goldmeter.models.offline.training import (
     FOLDS,
     Examples,
     boosted,
@@ -35,7 +33,9 @@ from tasks.models.offline.training import (
     held_out,
     training_rows,
 )
-from tasks.models.offline.trees import calibrated
+from goldmeter.models.offline.trees import calibrated
+from goldmeter.pipeline.files import to_json
+from goldmeter.statistics import bias_model, cross_fitted, ppi_mean, transported
 
 PAGE = ROOT / "docs/explanation/judge.md"
 MARK, KIND = "bias", "English answers to short questions"

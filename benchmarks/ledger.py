@@ -17,9 +17,9 @@ from benchmarks.data import ROOT
 from benchmarks.measure import MICROSECONDS, Cost
 from benchmarks.measure import run as run_command
 from benchmarks.report import Floor, Result, Table
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.hashing import sha256
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
 
 MILLION = 1_000_000
 LIMITS = {MILLION: (40.0, 500.0)}

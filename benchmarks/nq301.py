@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field, Json, ValidationError
 
 from benchmarks.data import ROOT
 from goldmeter.errors import DataError
+from goldmeter.models.offline.labelled import Labelled
 from goldmeter.text.normalization import normalize
-from tasks.models.offline.labelled import Labelled
 
 FOLDER = Path(os.environ.get("GOLDMETER_NQ301") or ROOT.parent / "shared/data/nq301")
 """The repository's folder of files; GOLDMETER_NQ301 names another one."""

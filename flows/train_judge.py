@@ -8,8 +8,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
-from tasks.models.offline.training import trained, training_rows
-from tasks.models.offline.trees import FILE
+from goldmeter.models.offline.training import trained, training_rows
+from goldmeter.models.offline.trees import FILE
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ContractError, DataError
+from goldmeter.ledger import open_evidence, open_store
 from goldmeter.pipeline import contents, params, validation
 from goldmeter.pipeline.cluster import cluster
 from goldmeter.pipeline.contract import Contract
@@ -29,7 +30,6 @@ from goldmeter.pipeline.stage import Output, Stage, StageInputs, load_stage
 from goldmeter.pipeline.storage import MANIFEST, Storage, manifest_of
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
-from tasks.ledger import open_evidence, open_store
 
 # In the folder of a run: the storage's address, and the manifests of single parts.
 _STORAGE, _MANIFESTS = "storage", "manifests"

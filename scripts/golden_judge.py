@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.models.offline import VERSION, judge, model_hash
+from goldmeter.models.offline import VERSION, judge, model_hash
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "tests/models/offline/golden.json"
@@ -22,7 +22,7 @@ def main() -> int:
     """Write the file; returns 1, and writes nothing, if probabilities changed under the same version and model."""
     golden = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {"rows": _rows()}
     if golden.get("signed_by") == signed_by() and changed_rows(golden["rows"]):
-        sys.stderr.write("probabilities changed: raise VERSION in tasks/models/offline/verdict.py first\n")
+        sys.stderr.write("probabilities changed: raise VERSION in goldmeter/models/offline/verdict.py first\n")
         return 1
     now = _probabilities(golden["rows"])
     rows = [row | {"probability": p} for row, p in zip(golden["rows"], now, strict=True)]

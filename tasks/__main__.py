@@ -150,12 +150,12 @@ def _embed(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
+    from goldmeter.ledger import root
+    from goldmeter.ledger.vectors import Vectors
     from goldmeter.pipeline import params
     from goldmeter.pipeline.dvc_yaml import LEDGER
     from tasks import embed
     from tasks.dataset import preflight
-    from tasks.ledger import root
-    from tasks.ledger.vectors import Vectors
 
     params.check()
     with closing(Vectors(root() / "embed")) as ledger:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.console.terminal import say
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import RunJudge
@@ -23,7 +24,6 @@ from tasks.answering.systems import Params, System, check_prompt
 from tasks.asking.budget import used_up
 from tasks.asking.model_calls import ask_models, retries_failed, spent_file
 from tasks.asking.plan import require_confirmed
-from tasks.ledger.verdicts import Verdicts
 
 # Kinds of failures that a message lists.
 LISTED = 5

@@ -14,15 +14,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.console.terminal import say
-from goldmeter.pipeline.contract import Contract
-from goldmeter.pipeline.progress import Progress, quiet
-from goldmeter.pipeline.settings import Section
-from goldmeter.pipeline.stage import Stage
-from goldmeter.pipeline.tables import Parts, describe
-from goldmeter.pipeline.workers import Crew
-from tasks.ledger.vectors import Vectors
-from tasks.models.embedding.batches import require_dimension
-from tasks.models.embedding.distinct_texts import (
+from goldmeter.ledger.vectors import Vectors
+from goldmeter.models.embedding.batches import require_dimension
+from goldmeter.models.embedding.distinct_texts import (
     FEWEST_TO_TELL,
     DistinctTexts,
     PartFile,
@@ -34,8 +28,14 @@ from tasks.models.embedding.distinct_texts import (
     planned,
     write_part_texts,
 )
-from tasks.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
-from tasks.models.embedding.remote import REQUEST_TEXTS
+from goldmeter.models.embedding.encoders import Embedding, Encoder, open_encoder, vector_keys
+from goldmeter.models.embedding.remote import REQUEST_TEXTS
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.tables import Parts, describe
+from goldmeter.pipeline.workers import Crew
 from tasks.scores.tables import Semantic, pairs_of
 
 # Torch's threads wait asleep, so that other stages can use the cores; it reads this when it is imported.

@@ -13,6 +13,9 @@ import pyarrow.compute as pc
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models import offline
 from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import RunJudge
@@ -53,12 +56,9 @@ from tasks.judging.statuses import (
     problems_of,
     read_columns,
 )
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
 from tasks.metrics.judged import DETAILS, JudgeMetric
 from tasks.metrics.verdict_types import Boolean
-from tasks.models import offline
 from tasks.scores import verdict_columns
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
@@ -428,7 +428,7 @@ STAGE = Stage(
         spent=spent_file(),
     ),
     is_whole=lambda params: params.judge.asks_server,
-    preload=("tasks.models.offline.warm_up",),
+    preload=("goldmeter.models.offline.warm_up",),
     expect=expect,
     counts=counts,
     advice=advice,

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from goldmeter.ledger.verdicts import VerdictEvidence
 from goldmeter.pipeline import git
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.stage import Stage, StageInputs
-from tasks.ledger.verdicts import VerdictEvidence
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.models.offline.measured import question_hash
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.pipeline.validation import check
 from goldmeter.pipeline.workers import Crew, Processes, crew_of
@@ -16,7 +17,6 @@ from tasks.aggregate import SCHEMA, Aggregate, Params, advice, aggregate, counts
 from tasks.comparison.gate import Gate
 from tasks.metrics.catalogue import configure
 from tasks.metrics.pairs import Pairs
-from tasks.models.offline.measured import question_hash
 from tasks.scores.column_facts import SPLIT_IDS, statement
 from tasks.scores.tables import facts_of, own_scores, score_table
 from tasks.scores.targets import Targets
@@ -245,7 +245,7 @@ def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool
 ) -> None:
     facts = {"set": "S", "cross_validated": 0.914, "n": 1, "questions": question_hash("What?")}
-    for module in ("tasks.models.offline.measured", "tasks.scores.human_labels"):
+    for module in ("goldmeter.models.offline.measured", "tasks.scores.human_labels"):
         monkeypatch.setattr(f"{module}.measured", lambda: {"trained_on": facts})
     monkeypatch.setattr("tasks.scores.headline.measured", lambda: None)
     asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(40)]

@@ -14,6 +14,9 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ModelError
+from goldmeter.ledger.vectors import VectorEvidence, Vectors
+from goldmeter.models.embedding import distinct_texts
+from goldmeter.models.embedding.remote import OpenAIEncoder
 from goldmeter.pipeline import validation
 from goldmeter.pipeline.keys import KeyHashes, hashes_of
 from goldmeter.pipeline.progress import quiet
@@ -23,16 +26,13 @@ from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tasks import embed as stage
 from tasks.__main__ import main
 from tasks.embed import SCHEMA, Params, counts, embed, expect
-from tasks.ledger.vectors import VectorEvidence, Vectors
-from tasks.models.embedding import distinct_texts
-from tasks.models.embedding.remote import OpenAIEncoder
 from tests.small_project import ROOT
 
 TEXTS = pa.list_(pa.string())
 LOCAL = {
     "provider": "local",
     "model": "all-MiniLM-L6-v2",
-    "folder": "tasks/models/embedding",
+    "folder": "goldmeter/models/embedding",
     "base_url": None,
     "server": None,
     "api_key_env": None,
@@ -365,7 +365,7 @@ def test_with_a_full_ledger_torch_is_not_imported(parts, tmp_path):
 import sys
 from pathlib import Path
 from tasks.embed import Params, embed
-from tasks.ledger.vectors import Vectors
+from goldmeter.ledger.vectors import Vectors
 from goldmeter.pipeline.tables import Parts
 params = Params(embed={LOCAL!r}, semantic={{"semantic_similarity": {{}}}})
 store, scratch = Path({str(tmp_path / "store")!r}), Path({str(tmp_path)!r})

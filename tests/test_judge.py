@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ModelError, ParamsError, ServerError
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models import offline
 from goldmeter.pipeline import validation
 from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import Price, RunJudge
@@ -21,11 +23,9 @@ from goldmeter.pipeline.workers import Crew, Processes, crew_of
 from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
 from tasks.judging.rows import schema_of
 from tasks.judging.settings import Judge
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import NOT_ASKED
 from tasks.metrics.judge.meaning_match import MeaningMatch
 from tasks.metrics.pairs import Pairs
-from tasks.models import offline
 from tests.judge_server import JudgeServer, Reply, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"

@@ -12,7 +12,7 @@ STAGES = {f"tasks.{name}" for name in stages()}
 FLOORS: tuple[set[str], ...] = (
     {"goldmeter.errors"},
     {"goldmeter.pipeline", "goldmeter.console", "goldmeter.text", "goldmeter.statistics"},
-    {"tasks.models", "tasks.ledger"},
+    {"goldmeter.models", "goldmeter.ledger"},
     {"tasks.metrics", "tasks.versions"},
     {"tasks.scores", "tasks.asking"},
     {"tasks.dataset", "tasks.wording"},

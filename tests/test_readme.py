@@ -223,7 +223,7 @@ def test_the_offline_judges_agreement_is_that_of_its_page() -> None:
 
 
 def test_the_figures_of_the_offline_judge_on_the_bundled_example() -> None:
-    from tasks.models import offline
+    from goldmeter.models import offline
 
     rows = [json.loads(line) for line in Path("data/examples/qa.jsonl").read_text(encoding="utf-8").splitlines()]
     english = [

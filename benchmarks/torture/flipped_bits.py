@@ -16,13 +16,13 @@ import numpy as np
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.small_run import LEDGER, Files, contents, restore, small_run
 from goldmeter.errors import GoldmeterError
+from goldmeter.ledger import verdicts
+from goldmeter.ledger.entries import parse
+from goldmeter.ledger.vectors import VectorEvidence, Vectors
+from goldmeter.ledger.verdicts import MOST_IN_ONE_FILE, Verdicts
 from goldmeter.pipeline import contents as stated
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.yaml import load_yaml
-from tasks.ledger import verdicts
-from tasks.ledger.entries import parse
-from tasks.ledger.vectors import VectorEvidence, Vectors
-from tasks.ledger.verdicts import MOST_IN_ONE_FILE, Verdicts
 
 JUDGE, EMBED = "data/ledger/judge/verdicts.jsonl", "data/ledger/embed/vectors.arrow"
 SCRATCH, CACHE = Path("scratch"), Path(".dvc/cache/files/md5")

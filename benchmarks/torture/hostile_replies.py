@@ -40,9 +40,9 @@ def _trials(seed: int, trials: int) -> Iterator[Trial]:
 
 
 def _judge(url: str, _: Path) -> str:
-    from tasks.models.chat.client import Chat, Endpoint
-    from tasks.models.chat.limits import ConcurrencyLimit
-    from tasks.models.servers import ApiKey
+    from goldmeter.models.chat.client import Chat, Endpoint
+    from goldmeter.models.chat.limits import ConcurrencyLimit
+    from goldmeter.models.servers import ApiKey
 
     endpoint = Endpoint(url, "m", ApiKey(KEY_VARIABLE, "judge.api_key_env"), TIMEOUT, 0)
     with Chat(endpoint, ConcurrencyLimit(1)) as chat:
@@ -55,7 +55,7 @@ def _judge(url: str, _: Path) -> str:
 
 
 def _embedding(url: str, _: Path) -> str:
-    from tasks.models.embedding.remote import OpenAIEncoder
+    from goldmeter.models.embedding.remote import OpenAIEncoder
 
     vectors = OpenAIEncoder("m", url, KEY_VARIABLE, 1000).encode(["one", "two"])
     if vectors.shape[0] != 2 or not np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3):  # noqa: PLR2004
@@ -80,7 +80,7 @@ ATTEMPTS = {"judge": 5, "embedding": 1, "webhook": 5}
 def _prepare(url: str, folder: Path) -> None:
     """Set the limits of this process, and let each client receive a sound reply: it then has what it needs."""
     from flows.serving import notify
-    from tasks.models.embedding import remote
+    from goldmeter.models.embedding import remote
 
     os.environ[KEY_VARIABLE] = KEY
     for module, name, value in ((notify, "TIMEOUT", TIMEOUT), (remote, "TIMEOUT", TIMEOUT), (remote, "RETRIES", 0)):

@@ -12,12 +12,12 @@ import numpy as np
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.damaged_files import flip, mutated
 from goldmeter.errors import LedgerError
+from goldmeter.ledger.checked_rows import ASIDE
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.vectors import Vectors
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.hashing import sha256
-from tasks.ledger.checked_rows import ASIDE
-from tasks.ledger.entries import Entry
-from tasks.ledger.vectors import Vectors
-from tasks.ledger.verdicts import Verdicts
 
 ENTRIES, DIMENSION = 12, 5
 # Rows that are added at once; some are added twice.

@@ -7,14 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from goldmeter.errors import GoldmeterError
+from goldmeter.ledger import root
+from goldmeter.ledger.vectors import Vectors
+from goldmeter.models.embedding.distinct_texts import FEWEST_TO_TELL
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.tables import Parts
 from tasks import embed
 from tasks.dataset.normalized import normalized
-from tasks.ledger import root
-from tasks.ledger.vectors import Vectors
-from tasks.models.embedding.distinct_texts import FEWEST_TO_TELL
 
 
 def embedding() -> str | None:

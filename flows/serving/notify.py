@@ -21,8 +21,8 @@ from flows import flow_runs
 from goldmeter.console.format import visible
 from goldmeter.console.markdown import escaped
 from goldmeter.errors import GoldmeterError, ParamsError
+from goldmeter.models.bounded_client import BoundedClient
 from goldmeter.pipeline.schedule import Notify
-from tasks.models.bounded_client import BoundedClient
 
 # attempts in all; most seconds between two of them; seconds for each
 ATTEMPTS, LONGEST_PAUSE, TIMEOUT = 5, 60.0, 10.0

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ModelError
+from goldmeter.ledger import root
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER, stages
 from goldmeter.pipeline.run import RunJudge
@@ -18,8 +20,6 @@ from tasks.asking.batch_dispatch import waiting
 from tasks.asking.model_calls import ModelCalls
 from tasks.asking.plan import CallPlan
 from tasks.asking.requests import EarlierReplies, Request, unanswered
-from tasks.ledger import root
-from tasks.ledger.verdicts import Verdicts
 
 
 @dataclass(frozen=True)

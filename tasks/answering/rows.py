@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from goldmeter.errors import DataError
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models.chat.client import printable
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
 from tasks.answering.systems import Params, System
@@ -15,10 +18,7 @@ from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import tables
 from tasks.dataset.texts import same_input
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.prompt_template import TemplateError
-from tasks.models.chat.client import printable
 
 SCHEMA = pa.schema(
     {

@@ -13,16 +13,9 @@ from typing import NamedTuple
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
-from goldmeter.pipeline.files import exclusive
-from goldmeter.pipeline.progress import Progress
-from goldmeter.pipeline.run import RunJudge
-from tasks.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
-from tasks.asking.budget import Budget, ExpectedTokens
-from tasks.asking.dispatch import noted_signals
-from tasks.asking.requests import Asked, AskedModel, Request, entry_of, parsed
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
-from tasks.models.chat.batch_client import (
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models.chat.batch_client import (
     ENDED,
     MOST_REQUESTS,
     Batch,
@@ -30,7 +23,14 @@ from tasks.models.chat.batch_client import (
     PassingError,
     RefusedError,
 )
-from tasks.models.chat.client import Chat, Reply, no_reply
+from goldmeter.models.chat.client import Chat, Reply, no_reply
+from goldmeter.pipeline.files import exclusive
+from goldmeter.pipeline.progress import Progress
+from goldmeter.pipeline.run import RunJudge
+from tasks.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
+from tasks.asking.budget import Budget, ExpectedTokens
+from tasks.asking.dispatch import noted_signals
+from tasks.asking.requests import Asked, AskedModel, Request, entry_of, parsed
 
 # Seconds after which a batch that the server does not list was not started.
 CERTAIN = 60.0

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ModelError, ServerError
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models.chat.client import Chat, Reply
 from goldmeter.pipeline.run import RunJudge
 from tasks.asking.budget import Budget
 from tasks.asking.requests import Parsed, Request, attempt_seed, entry_of, parsed
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
-from tasks.models.chat.client import Chat, Reply
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

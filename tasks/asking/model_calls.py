@@ -8,6 +8,11 @@ from pathlib import Path
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import BatchesAtWorkError, ServerError
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models.chat.batch_client import BatchClient
+from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge
 from tasks.asking.batch_dispatch import Batches, Calls, require_none_waiting
@@ -15,11 +20,6 @@ from tasks.asking.budget import Budget
 from tasks.asking.dispatch import dispatch
 from tasks.asking.plan import CallPlan
 from tasks.asking.requests import AskedModel, EarlierReplies, Request
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
-from tasks.models.chat.batch_client import BatchClient
-from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.limits import ConcurrencyLimit
 
 # Environment variable: if set, requests whose reply in the ledger is not usable are asked again.
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"

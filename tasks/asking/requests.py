@@ -10,14 +10,14 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from goldmeter.ledger.entries import Entry, canonical
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models.chat.client import Reply
+from goldmeter.models.chat.limits import Support
+from goldmeter.models.servers import ApiKey
 from goldmeter.pipeline.hashing import sha256
 from tasks.asking.budget import CRITERION_TOKENS, REPLY_TOKENS, expected_tokens
-from tasks.ledger.entries import Entry, canonical
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.verdict_types import Criterion
-from tasks.models.chat.client import Reply
-from tasks.models.chat.limits import Support
-from tasks.models.servers import ApiKey
 
 
 class Parsed(Protocol):

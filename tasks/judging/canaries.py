@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from goldmeter.errors import ModelError, ParamsError, ServerError
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models.chat.client import is_about_content
 from tasks.asking.budget import used_up
 from tasks.asking.requests import Request, replies
 from tasks.judging.rows import requests_of
 from tasks.judging.settings import Judge
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.prompt_template import encode_fields
-from tasks.models.chat.client import is_about_content
 
 PATH = Path(__file__).with_suffix(".jsonl")
 INJECTION = "injection"

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from goldmeter.console.format import points_interval, rate_interval
 from goldmeter.console.terminal import say
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.ledger import root
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.hashing import sha256
@@ -29,9 +32,6 @@ from tasks.judging.plan import PanelPlan, Plan
 from tasks.judging.rows import entries_of, missing, verdicts_of
 from tasks.judging.settings import FAMILY, Judge
 from tasks.judging.statuses import ANSWERED, STATUSES, statuses
-from tasks.ledger import root
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import Floats
 from tasks.metrics.catalogue import declaring
 from tasks.metrics.judged import JudgeMetric

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.tables import Parts, about
 from tasks.asking.requests import Request, replies
 from tasks.judging.other_names import accepted, other_names
 from tasks.judging.settings import Judge, check_reads
 from tasks.judging.statuses import ANSWERED, FAILED, filtered_rows, sampled_rows
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import FILTERED, NO_RESPONSE, NOT_SAMPLED
 from tasks.metrics.judged import texts_of
 from tasks.metrics.preference import TIE, VERDICTS, Preference

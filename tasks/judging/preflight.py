@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import DataError, ModelError, ParamsError
+from goldmeter.ledger import root
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models import offline
+from goldmeter.models.servers import ApiKey
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from tasks.asking.batch_dispatch import waiting
@@ -24,10 +28,6 @@ from tasks.judging.preference import about_pairs
 from tasks.judging.rows import missing
 from tasks.judging.settings import API_KEY_SETTING, SERVER_PROVIDERS, Judge
 from tasks.judging.statuses import ANSWERED, STATUSES, Mask, statuses
-from tasks.ledger import root
-from tasks.ledger.verdicts import Verdicts
-from tasks.models import offline
-from tasks.models.servers import ApiKey
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics.threshold import Side

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple, Self, TypeAlias, cast
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models import offline
 from tasks.asking.requests import EarlierReplies, Request, replies, unanswered
 from tasks.judging.other_names import accepted, other_names
 from tasks.judging.settings import Judge
@@ -21,11 +24,8 @@ from tasks.judging.statuses import (
     statuses_by_metric,
     together,
 )
-from tasks.ledger.entries import Entry
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.base import EMPTY_RESPONSE, Floats
 from tasks.metrics.judged import DETAILS, JudgeMetric
-from tasks.models import offline
 from tasks.scores.tables import nullable
 from tasks.scores.verdict_columns import verdicts_column, votes_column
 

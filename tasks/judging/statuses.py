@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.models.offline.texts import Texts
 from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge
 from tasks.metrics.base import (
@@ -21,7 +22,6 @@ from tasks.metrics.base import (
     NOT_SAMPLED,
 )
 from tasks.metrics.judged import DETAILS, JudgeMetric, Needs
-from tasks.models.offline.texts import Texts
 from tasks.scores.tables import pairs_of
 
 Mask = NDArray[np.bool_]

@@ -19,7 +19,7 @@ from tasks.metrics.pairs import Embed, Pairs
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tasks.models.offline import Judged
+    from goldmeter.models.offline import Judged
 
 
 # Key of DataFrame.attrs: metric → what its columns mean, for `tasks.comparison.frames`.
@@ -167,7 +167,7 @@ def _models(family: str) -> dict[str, object]:
 
         return {"weights": default_weights()}
     if family == JUDGE:
-        from tasks.models import offline
+        from goldmeter.models import offline
 
         return {"provider": "offline", "model": offline.model_hash()[:12], "offline_v": offline.VERSION}
     return {}
@@ -197,14 +197,14 @@ class OfflineJudge:
     @cached_property
     def judged(self) -> "Judged":
         """Probability and reason of each row."""
-        from tasks.models import offline
+        from goldmeter.models import offline
 
         pairs = self.pairs
         return offline.judge_columns(pairs.inputs, pairs.flat_references, pairs.offsets, pairs.responses)
 
     def scores(self, name: str) -> Floats:
         """Return verdicts (1 or 0) or probabilities (offline_match), shape (n,); NaN is unmeasured."""
-        from tasks.models.offline import RIGHT
+        from goldmeter.models.offline import RIGHT
 
         probabilities = self.judged.probabilities
         if name == OFFLINE_MATCH:

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from goldmeter.errors import LedgerError
+from goldmeter.ledger import root
+from goldmeter.ledger.sqlite_file import unusable
 from goldmeter.pipeline import files
-from tasks.ledger import root
-from tasks.ledger.sqlite_file import unusable
 
 VERSION = 1
 Row = dict[str, Any]

@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 from goldmeter.errors import VersionError
+from goldmeter.ledger.entries import Usage
+from goldmeter.ledger.verdicts import VerdictEvidence
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER, stages
 from goldmeter.pipeline.files import to_json
 from goldmeter.pipeline.run import Price
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
-from tasks.ledger.entries import Usage
-from tasks.ledger.verdicts import VerdictEvidence
 from tasks.reporting.cards import CardGroup, card_groups
 from tasks.reporting.explorer import explorer, packing_of, room
 from tasks.reporting.histograms import Distribution

@@ -11,7 +11,7 @@ from tasks.reporting.score_tables import MetricScores
 from tasks.reporting.trends import cost
 
 if TYPE_CHECKING:
-    from tasks.ledger.entries import Usage
+    from goldmeter.ledger.entries import Usage
 
 
 VALIDATION = "reports/validation/"

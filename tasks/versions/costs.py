@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from goldmeter.ledger import REPLIES, open_store
+from goldmeter.ledger.entries import Entry, parse
+from goldmeter.ledger.vectors import EVIDENCE_FILE as VECTORS
+from goldmeter.ledger.verdicts import VerdictEvidence
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
-from tasks.ledger import REPLIES, open_store
-from tasks.ledger.entries import Entry, parse
-from tasks.ledger.vectors import EVIDENCE_FILE as VECTORS
-from tasks.ledger.verdicts import VerdictEvidence
 
 
 class PaidEntries(NamedTuple):
@@ -79,7 +79,7 @@ def _new_entries(kind: str, before: PaidEntries) -> list[Entry]:
 
 
 def _new_vectors(before: PaidEntries) -> bool:
-    from tasks.ledger.vector_file import VectorFile, split
+    from goldmeter.ledger.vector_file import VectorFile, split
 
     path = Path(LEDGER, "embed", VECTORS)
     with open_store("embed") as store:

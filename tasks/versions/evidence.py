@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from goldmeter.errors import LedgerError
+from goldmeter.ledger import REPLIES, open_store
 from goldmeter.pipeline.dvc_yaml import LEDGER
-from tasks.ledger import REPLIES, open_store
 from tasks.versions.version import Version, versions
 
 # Store below `root()` → the DVC out with its evidence.

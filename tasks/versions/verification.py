@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldmeter.errors import DataError, StorageError, VersionError
+from goldmeter.ledger import root
+from goldmeter.ledger.sqlite_file import SUFFIX, damage_of
 from goldmeter.pipeline import contents, git
 from goldmeter.pipeline.contents import FOLDER
 from goldmeter.pipeline.dvc_yaml import tables
 from goldmeter.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
-from tasks.ledger import root
-from tasks.ledger.sqlite_file import SUFFIX, damage_of
 from tasks.versions.version import WORKSPACE, Version, versions
 
 

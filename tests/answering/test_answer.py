@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import BatchesAtWorkError, DataError, ModelError, ParamsError, ServerError
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import Limits, Price
 from goldmeter.pipeline.tables import Parts, about, write_part
@@ -20,9 +23,6 @@ from tasks.asking import batch_dispatch
 from tasks.dataset.answers import opened
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import tables
-from tasks.ledger.verdicts import Verdicts
-from tasks.models.chat.client import Chat, Endpoint
-from tasks.models.chat.limits import ConcurrencyLimit
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, completion, problem, serving
 from tests.small_project import edit

@@ -24,9 +24,9 @@ from benchmarks.judge_accuracy import (
     places,
 )
 from benchmarks.nq301 import BEM, GPT4, HUMAN, Listed, letters
-from tasks.models.offline import training
-from tasks.models.offline.labelled import Labelled
-from tasks.models.offline.measured import share_trained_on
+from goldmeter.models.offline import training
+from goldmeter.models.offline.labelled import Labelled
+from goldmeter.models.offline.measured import share_trained_on
 from tests.models.offline import pairs
 
 PAIRS = [*adversarial()]

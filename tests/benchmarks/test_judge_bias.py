@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.judge_bias import PAGE, Judged, coverage, ordered
-from tasks.models.offline.measured import measured
+from goldmeter.models.offline.measured import measured
 
 
 @pytest.mark.parametrize("sets", [True, False])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.coverage.halves import GUARDED, decided, systems
-from tasks.models.offline.labelled import human_labelled
+from goldmeter.models.offline.labelled import human_labelled
 from tasks.scores.columns import Candidate
 from tasks.scores.headline import leaders
 from tasks.scores.primary import Primary

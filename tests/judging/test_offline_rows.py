@@ -7,6 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.models import offline
 from goldmeter.pipeline.tables import describe
 from tasks.judging.cascade import offline_table
 from tasks.judging.rows import schema_of
@@ -21,7 +22,6 @@ from tasks.metrics.base import (
     NO_RESPONSE,
     NOT_SAMPLED,
 )
-from tasks.models import offline
 from tasks.scores.column_facts import ColumnFacts, statement
 from tests.hostile_texts import TEXTS
 from tests.test_judge import params

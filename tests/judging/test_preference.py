@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.runner import run
 from tasks.judge import Params, advice, counts, expect, judge
 from tasks.judging.preference import SCHEMA, check_preference, request_blocks, require_candidates
 from tasks.judging.preflight import plan_next_run
-from tasks.ledger.verdicts import Verdicts
 from tasks.metrics.preference import preference
 from tests.judge_server import Answer, JudgeServer, completion, problem, verdict
 from tests.own_judge import is_own, own_question, reply, schema, write_prompt

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from goldmeter.errors import LedgerError, VersionError
-from tasks.ledger import open_store, root
-from tasks.ledger.entries import Entry
-from tasks.ledger.vectors import Vectors
-from tasks.ledger.verdicts import Verdicts
+from goldmeter.ledger import open_store, root
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.vectors import Vectors
+from goldmeter.ledger.verdicts import Verdicts
 from tasks.versions.evidence import import_revisions
 
 PIPELINE = """\

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import LedgerError
-from tasks.ledger.vector_file import key_array
-from tasks.ledger.vectors import VectorEvidence, Vectors
+from goldmeter.ledger.vector_file import key_array
+from goldmeter.ledger.vectors import VectorEvidence, Vectors
 
 A, B, C, ZERO = b"a" * 32, b"b" * 32, b"c" * 31 + b"\0", b"\0" * 32
 

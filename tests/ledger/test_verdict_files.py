@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import LedgerError
-from tasks.ledger import verdicts as module
-from tasks.ledger.entries import Entry, line_of, parse, rank_of
-from tasks.ledger.sqlite_file import checksum
-from tasks.ledger.verdicts import VerdictEvidence, Verdicts
+from goldmeter.ledger import verdicts as module
+from goldmeter.ledger.entries import Entry, line_of, parse, rank_of
+from goldmeter.ledger.sqlite_file import checksum
+from goldmeter.ledger.verdicts import VerdictEvidence, Verdicts
 from tests.ledger.test_verdicts import entry
 
 # Keys of three first bytes.

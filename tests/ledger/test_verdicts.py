@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goldmeter import ledger
 from goldmeter.errors import LedgerError
-from tasks import ledger
-from tasks.ledger.entries import Entry, Usage, line_of, parse
-from tasks.ledger.verdicts import VerdictEvidence, Verdicts
+from goldmeter.ledger.entries import Entry, Usage, line_of, parse
+from goldmeter.ledger.verdicts import VerdictEvidence, Verdicts
 
 
 def entry(name: str, reason: str | None = "same", raw: str | None = "{}", verdict: float | None = 1.0) -> Entry:
@@ -194,7 +194,7 @@ def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory,
 WRITER = """
 import sys
 from pathlib import Path
-from tasks.ledger.verdicts import Verdicts
+from goldmeter.ledger.verdicts import Verdicts
 verdicts = Verdicts(Path(sys.argv[1]))
 for number in range(1_000_000):
     key = f"{number:032d}" * 2

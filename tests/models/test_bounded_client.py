@@ -6,7 +6,7 @@ from itertools import chain, count, repeat
 import httpx2
 import pytest
 
-from tasks.models.bounded_client import BoundedClient, TooLargeError
+from goldmeter.models.bounded_client import BoundedClient, TooLargeError
 from tests.raw_server import at_once, dripping, raw_server
 
 OK = b"HTTP/1.1 200 OK\r\n"

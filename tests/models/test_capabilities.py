@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.models.chat.limits import FORMATS, Support, is_about_format
+from goldmeter.models.chat.limits import FORMATS, Support, is_about_format
 
 
 def test_less_and_less_is_asked_for():

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from tasks.models.chat.limits import ConcurrencyLimit
+from goldmeter.models.chat.limits import ConcurrencyLimit
 
 
 def test_no_more_turns_at_a_time_than_allowed():

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.models.embedding import distinct_texts
+from goldmeter.models.embedding.distinct_texts import DistinctTexts, TextsWriter, keys_of, merged, write_part_texts
 from goldmeter.pipeline.hashing import sha256
-from tasks.models.embedding import distinct_texts
-from tasks.models.embedding.distinct_texts import DistinctTexts, TextsWriter, keys_of, merged, write_part_texts
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from goldmeter.errors import ModelError
-from tasks.models.embedding import local, remote
-from tasks.models.embedding.batches import batches, batches_of_one_size
-from tasks.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
-from tasks.models.embedding.local import BUNDLED, BUNDLED_SHA256, LocalEncoder, TokenCounts, model_files
+from goldmeter.models.embedding import local, remote
+from goldmeter.models.embedding.batches import batches, batches_of_one_size
+from goldmeter.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
+from goldmeter.models.embedding.local import BUNDLED, BUNDLED_SHA256, LocalEncoder, TokenCounts, model_files
 from tests import hostile_texts
 
 SECTION = {
     "provider": "local",
     "model": BUNDLED,
-    "folder": "tasks/models/embedding",
+    "folder": "goldmeter/models/embedding",
     "base_url": None,
     "server": None,
     "api_key_env": None,
@@ -110,7 +110,7 @@ def test_vectors_hardly_depend_on_the_batches(encoder):
 @pytest.mark.long
 @pytest.mark.parametrize(("precision", "dtype"), [("fp32", "float32"), ("bf16", "bfloat16")])
 def test_a_vector_is_the_same_whatever_else_is_embedded_in_fp32_to_the_last_bit(precision, dtype):
-    from tasks.models.embedding.networks import packable
+    from goldmeter.models.embedding.networks import packable
 
     if f"torch.{dtype}" not in map(str, packable()):
         pytest.skip(f"torch's own products, which {dtype} takes here, depend on the number of rows")
@@ -146,7 +146,7 @@ def test_vectors_are_those_of_plain_sentence_transformers(plain, precision, chan
 @pytest.mark.long
 @pytest.mark.parametrize(("precision", "change"), [("fp32", 1e-6), ("bf16", 5e-3)])
 def test_a_processor_without_packed_products_gives_the_same_precision(encoder, precision, change, monkeypatch):
-    monkeypatch.setattr("tasks.models.embedding.networks.packable", set)
+    monkeypatch.setattr("goldmeter.models.embedding.networks.packable", set)
     texts = ["Paris", "东京", *("very " * i + "likely Paris" for i in [*range(0, 300, 60), 299])]
 
     vectors = LocalEncoder(precision=precision).encode(texts).astype(np.float64)
@@ -361,7 +361,7 @@ def test_broken_weights_are_an_error_that_names_the_folder(copy):
 
 def test_opening_and_counting_import_no_torch():
     code = (
-        "import sys; from tasks.models.embedding.local import LocalEncoder; e = LocalEncoder(); e.identity; e.window;"
+        "import sys; from goldmeter.models.embedding.local import LocalEncoder; e = LocalEncoder(); e.identity; e.window;"
         "assert e.count_tokens(['Paris']) == [3]; print({'torch', 'sentence_transformers'} & set(sys.modules))"
     )
 
@@ -568,7 +568,7 @@ def test_the_bundled_model_has_the_bits_of_sentence_transformers():
 
 
 def test_the_bundled_model_needs_no_sentence_transformers():
-    code = "from tasks.models.embedding.local import LocalEncoder; LocalEncoder().encode(['a']); import sys"
+    code = "from goldmeter.models.embedding.local import LocalEncoder; LocalEncoder().encode(['a']); import sys"
     code += "; print({'sentence_transformers', 'transformers', 'sklearn'} & set(sys.modules))"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
@@ -601,7 +601,7 @@ def test_hostile_texts_have_the_tokens_of_their_tokenizer(counts):
 
 
 def test_words_are_forgotten_when_there_are_too_many(counts, monkeypatch):
-    monkeypatch.setattr("tasks.models.embedding.local.WORDS", 3)
+    monkeypatch.setattr("goldmeter.models.embedding.local.WORDS", 3)
     texts = [f"word{i} of {i * 7919}" for i in range(50)]
 
     assert [counts.of([text])[0] for text in texts] == tokenized(counts, texts)

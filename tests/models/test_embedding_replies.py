@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from goldmeter.console.terminal import TRY_LATER, USER_ERROR, exit_status
 from goldmeter.errors import GoldmeterError
-from tasks.models.bounded_client import BoundedClient
-from tasks.models.embedding import remote
-from tasks.models.embedding.remote import OpenAIEncoder
-from tasks.models.servers import open_client
+from goldmeter.models.bounded_client import BoundedClient
+from goldmeter.models.embedding import remote
+from goldmeter.models.embedding.remote import OpenAIEncoder
+from goldmeter.models.servers import open_client
 from tests.raw_server import at_once, raw_server
 
 TEXTS = ["a", "bbbb"]

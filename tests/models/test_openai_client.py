@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.bounded_client import BoundedClient
-from tasks.models.servers import LONGEST_PAUSE, PAUSES, open_client
+from goldmeter.models.bounded_client import BoundedClient
+from goldmeter.models.servers import LONGEST_PAUSE, PAUSES, open_client
 from tests.raw_server import at_once, raw_server
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from goldmeter.errors import ModelError
-from tasks.models.embedding.encoders import vector_facts, vector_keys
-from tasks.models.embedding.local import LocalEncoder
+from goldmeter.models.embedding.encoders import vector_facts, vector_keys
+from goldmeter.models.embedding.local import LocalEncoder
 from tests.models.test_embedding import section
 
 INSTALLED = find_spec("openvino") is not None
@@ -63,7 +63,7 @@ def test_without_openvino_the_command_is_named(monkeypatch):
 
 
 def test_a_network_that_gives_other_vectors_is_refused(monkeypatch):
-    from tasks.models.embedding import networks  # imports torch
+    from goldmeter.models.embedding import networks  # imports torch
 
     vectors = iter(np.eye(2 * len(networks.PROBES), dtype=np.float32))
     network = SimpleNamespace(encode=lambda *_, **__: next(vectors)[None])

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter import ledger
 from goldmeter.errors import LedgerError
-from tasks import ledger
 from tasks.monitoring import store
 from tests.monitoring.made_nights import line
 

@@ -13,8 +13,8 @@ from goldmeter.pipeline.stage import load_stage
 # code is kept, the Python API that no stage calls, versions that only commands read, and packages whose `__init__` is a
 # docstring.
 PLUMBING = {
-    *("tasks", "goldmeter.errors", "tasks.metrics", "tasks.models", "tasks.scores", "goldmeter.text.machine_code"),
-    *("tasks.ledger", "goldmeter.pipeline", "goldmeter.console", "tasks.versions", "tasks.versions.version"),
+    *("tasks", "goldmeter.errors", "tasks.metrics", "goldmeter.models", "tasks.scores", "goldmeter.text.machine_code"),
+    *("goldmeter.ledger", "goldmeter.pipeline", "goldmeter.console", "tasks.versions", "tasks.versions.version"),
 }
 # Prices change the judge's budget, and the format of numbers changes the report.
 NUMBERS = {"goldmeter.pipeline.run", "goldmeter.console.format"}
@@ -31,7 +31,7 @@ def imports() -> grimp.ImportGraph:
 
 
 def is_plumbing(module: str) -> bool:
-    inside = module.startswith(("tasks.ledger.", "goldmeter.pipeline.", "goldmeter.console."))
+    inside = module.startswith(("goldmeter.ledger.", "goldmeter.pipeline.", "goldmeter.console."))
     return module in PLUMBING or (inside and module not in NUMBERS)
 
 

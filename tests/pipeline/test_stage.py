@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ParamsError
+from goldmeter.ledger.vectors import VectorEvidence
+from goldmeter.ledger.verdicts import VerdictEvidence
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.params import for_stage, run_params
 from goldmeter.pipeline.progress import quiet
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.stage import Output, Stage, StageInputs, load_stage
-from tasks.ledger.vectors import VectorEvidence
-from tasks.ledger.verdicts import VerdictEvidence
 from tests.small_project import ROOT
 
 

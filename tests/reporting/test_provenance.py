@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.ledger.entries import Usage
 from goldmeter.pipeline.run import Price
-from tasks.ledger.entries import Usage
 from tasks.reporting.provenance import NOT_RECORDED, provenance, stage_checks
 from tasks.reporting.score_tables import MetricScores
 from tasks.scores.column_facts import ColumnFacts

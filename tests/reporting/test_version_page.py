@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import VersionError
+from goldmeter.ledger.entries import Entry, line_of
 from goldmeter.pipeline.dvc_yaml import stages
 from tasks.comparison.compare import CompareOptions, compare_several, compare_versions
-from tasks.ledger.entries import Entry, line_of
 from tasks.monitoring.series import series, trend_of_versions
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.models import offline
 from goldmeter.statistics import mean_interval
-from tasks.models import offline
 from tasks.scores import human_labels
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.models.offline.measured import question_hash
 from goldmeter.statistics import mean_interval
-from tasks.models.offline.measured import question_hash
 from tasks.scores import human_labels
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn, Slices
@@ -256,7 +256,7 @@ def test_a_fitted_threshold_has_kappa_and_the_baseline_beside_its_accuracy():
 
 def test_labels_that_the_offline_judge_was_trained_on_are_recognised_by_their_questions(monkeypatch):
     facts = {"set": "S", "cross_validated": 0.9, "n": 4, "questions": " ".join(map(question_hash, ["Who? ", "When?"]))}
-    monkeypatch.setattr("tasks.models.offline.measured.measured", lambda: {"trained_on": facts})
+    monkeypatch.setattr("goldmeter.models.offline.measured.measured", lambda: {"trained_on": facts})
     monkeypatch.setattr("tasks.scores.human_labels.measured", lambda: {"trained_on": facts})
 
     assert human_labels.in_sample(["who", "WHEN", "Where?", None]) == {

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.ledger import open_store, root
-from tasks.ledger.entries import Entry
-from tasks.ledger.vectors import Vectors
-from tasks.ledger.verdicts import Verdicts
+from goldmeter.ledger import open_store, root
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.vectors import Vectors
+from goldmeter.ledger.verdicts import Verdicts
 from tasks.versions import costs
 from tests.small_project import edit
 

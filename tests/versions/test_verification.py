@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import DataError, VersionError
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.contents import dvc_hash
 from goldmeter.pipeline.storage import MANIFEST, Manifest, Storage
-from tasks.ledger.verdicts import Verdicts
 from tasks.versions.verification import verify
 from tasks.versions.version import versions
 from tests.comparison import repository

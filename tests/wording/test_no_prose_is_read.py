@@ -12,7 +12,7 @@ PROSE = {
 }  # fmt: skip
 """Names of fields, attributes and variables that hold sentences, or words made for people."""
 READS = {"startswith", "endswith", "split", "rsplit", "partition", "rpartition"}
-TEMPLATES = "tasks/models/offline/verdict.py"
+TEMPLATES = "goldmeter/models/offline/verdict.py"
 """Its sentences are templates that it fills in itself."""
 FILES = sorted(path for root in ("tasks", "flows") for path in Path(root).rglob("*.py") if str(path) != TEMPLATES)
 

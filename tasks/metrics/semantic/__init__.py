@@ -10,7 +10,7 @@ from tasks.metrics.base import Floats
 from tasks.metrics.pairs import Embed
 
 if TYPE_CHECKING:
-    from tasks.models.embedding.local import LocalEncoder
+    from goldmeter.models.embedding.local import LocalEncoder
 
 
 @cache
@@ -31,6 +31,6 @@ def default_weights() -> str:
 
 @cache
 def _encoder() -> "LocalEncoder":
-    from tasks.models.embedding.local import LocalEncoder
+    from goldmeter.models.embedding.local import LocalEncoder
 
     return LocalEncoder()

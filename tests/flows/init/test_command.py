@@ -15,9 +15,9 @@ from flows.init.proposal import show
 from flows.init.proposal.given import read_sample
 from flows.init.proposal.inputs import propose_log
 from flows.init.proposal.proposal import propose
+from goldmeter.models.embedding import distinct_texts
 from goldmeter.pipeline import params
 from goldmeter.pipeline.yaml import parse_yaml
-from tasks.models.embedding import distinct_texts
 from tests.small_project import ROOT, ROWS, edit, write
 
 EXAMPLE = "data/examples/qa.jsonl"

@@ -21,7 +21,7 @@ from tests.flows.served import params_with, schedule
 SCRIPT = """
     import json, sys
     from pathlib import Path
-    from tasks.ledger import root
+    from goldmeter.ledger import root
 
     Path(sys.argv[3]).write_text(json.dumps({"ok": True, "sentence": str(root())}))
 """

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tasks.models.offline import domain, feature_names
-from tasks.models.offline.features import RowFeatures
-from tasks.models.offline.lexicon import (
+from goldmeter.models.offline import domain, feature_names
+from goldmeter.models.offline.features import RowFeatures
+from goldmeter.models.offline.lexicon import (
     BE,
     BELIEF,
     CAPITAL,
@@ -20,8 +20,8 @@ from tasks.models.offline.lexicon import (
     SIGNS,
     STOP,
 )
-from tasks.models.offline.verdict import AGAINST, FOR, NOTHING_AGAINST, NOTHING_FOR, Reason, _quoted
-from tasks.models.offline.vocabulary import _flags, _known_words, fold, number_word, split
+from goldmeter.models.offline.verdict import AGAINST, FOR, NOTHING_AGAINST, NOTHING_FOR, Reason, _quoted
+from goldmeter.models.offline.vocabulary import _flags, _known_words, fold, number_word, split
 
 ENDINGS = ("ies", "ing", "es", "ed", "s", "y", "e")
 FOREIGN = frozenset(domain._FOREIGN_WORDS.split())

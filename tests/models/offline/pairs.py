@@ -3,10 +3,10 @@
 import json
 from itertools import product
 
-from tasks.models.offline import judge
-from tasks.models.offline.feature_names import FEATURES
-from tasks.models.offline.features import TextRows, row_features
-from tasks.models.offline.trees import FILE
+from goldmeter.models.offline import judge
+from goldmeter.models.offline.feature_names import FEATURES
+from goldmeter.models.offline.features import TextRows, row_features
+from goldmeter.models.offline.trees import FILE
 
 RULES = [json.loads(line) for line in FILE.with_name("rules.jsonl").read_text(encoding="utf-8").splitlines()]
 

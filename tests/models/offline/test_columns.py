@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.models.offline import domain, judge
-from tasks.models.offline.features import TextRows, row_features
-from tasks.models.offline.texts import Texts, table_of
-from tasks.models.offline.verdict import reasons
-from tasks.models.offline.vocabulary import LONGEST, read
-from tasks.models.offline.word_kernels import letters, stem_stops
+from goldmeter.models.offline import domain, judge
+from goldmeter.models.offline.features import TextRows, row_features
+from goldmeter.models.offline.texts import Texts, table_of
+from goldmeter.models.offline.verdict import reasons
+from goldmeter.models.offline.vocabulary import LONGEST, read
+from goldmeter.models.offline.word_kernels import letters, stem_stops
 from tests.hostile_texts import TEXTS
 from tests.models.offline import by_row
 

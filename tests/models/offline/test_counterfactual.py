@@ -3,10 +3,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tasks.models.offline import training
-from tasks.models.offline.counterfactual import counterfactual_pairs
-from tasks.models.offline.labelled import Labelled
-from tasks.models.offline.training import examples
+from goldmeter.models.offline import training
+from goldmeter.models.offline.counterfactual import counterfactual_pairs
+from goldmeter.models.offline.labelled import Labelled
+from goldmeter.models.offline.training import examples
 
 NAMES = ("Oslo", "Lima", "Rome", "Cairo", "Paris", "Quito", "Sofia", "Accra")
 

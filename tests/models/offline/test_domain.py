@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.offline import domain, judge
+from goldmeter.models.offline import domain, judge
 from tests.models.offline.pairs import RULES
 from tests.small_project import ROOT
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.offline.features import TextRows, row_features
-from tasks.models.offline.lexicon import PHRASES
-from tasks.models.offline.quantities import TOLERANCE
+from goldmeter.models.offline.features import TextRows, row_features
+from goldmeter.models.offline.lexicon import PHRASES
+from goldmeter.models.offline.quantities import TOLERANCE
 from tests.hostile_texts import TEXTS
 from tests.models.offline.pairs import described
 

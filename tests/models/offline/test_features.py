@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from tasks.models.offline.feature_names import DIRECTIONS, FEATURES
-from tasks.models.offline.features import TextRows, row_features
-from tasks.models.offline.matching import distance
+from goldmeter.models.offline.feature_names import DIRECTIONS, FEATURES
+from goldmeter.models.offline.features import TextRows, row_features
+from goldmeter.models.offline.matching import distance
 from tests.models.offline.pairs import described
 
 TEXT = st.text() | st.lists(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.models.offline import RIGHT, judge, model_hash
+from goldmeter.models.offline.trees import FILE
 from scripts import golden_judge
-from tasks.models.offline import RIGHT, judge, model_hash
-from tasks.models.offline.trees import FILE
 from tests.models.offline.pairs import RULES, judged
 from tests.small_project import ROOT
 
@@ -145,7 +145,7 @@ def test_long_texts_take_no_seconds(word):
 
 def test_importing_takes_nothing_heavy_along():
     heavy = {"numba", "sklearn", "scipy", "pandas", "pyarrow", "rapidfuzz"}
-    code = "import sys; from tasks.models import offline; offline.model_hash();"
+    code = "import sys; from goldmeter.models import offline; offline.model_hash();"
     code += f"print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from goldmeter.errors import ModelError
-from tasks.models.offline import measured as module
-from tasks.models.offline import model_hash
-from tasks.models.offline.measured import FILE, measured, share_trained_on
+from goldmeter.models.offline import measured as module
+from goldmeter.models.offline import model_hash
+from goldmeter.models.offline.measured import FILE, measured, share_trained_on
 
 DATA = os.environ.get("GOLDMETER_EVOUNA")
 

@@ -5,11 +5,11 @@ import pytest
 
 from flows.train_judge import main
 from goldmeter.errors import DataError
-from tasks.models.offline import RIGHT, judge, training
-from tasks.models.offline.counterfactual import counterfactual_pairs
-from tasks.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs
-from tasks.models.offline.training import calibration_error, contains, examples, training_rows
-from tasks.models.offline.trees import read
+from goldmeter.models.offline import RIGHT, judge, training
+from goldmeter.models.offline.counterfactual import counterfactual_pairs
+from goldmeter.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs
+from goldmeter.models.offline.training import calibration_error, contains, examples, training_rows
+from goldmeter.models.offline.trees import read
 from tests.models.offline import pairs
 
 

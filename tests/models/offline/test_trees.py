@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ModelError
-from tasks.models.offline.feature_names import FEATURES
-from tasks.models.offline.splits import MOST_LEAVES
-from tasks.models.offline.training import Examples, boosted, calibration, exported
-from tasks.models.offline.trees import FILE, Trees, read, render, shipped
+from goldmeter.models.offline.feature_names import FEATURES
+from goldmeter.models.offline.splits import MOST_LEAVES
+from goldmeter.models.offline.training import Examples, boosted, calibration, exported
+from goldmeter.models.offline.trees import FILE, Trees, read, render, shipped
 
 
 @pytest.fixture(scope="module")

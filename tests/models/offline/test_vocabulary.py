@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.offline.stream import stream
-from tasks.models.offline.texts import Texts
-from tasks.models.offline.vocabulary import LONGEST, fold, read, split
+from goldmeter.models.offline.stream import stream
+from goldmeter.models.offline.texts import Texts
+from goldmeter.models.offline.vocabulary import LONGEST, fold, read, split
 
 
 def numbers(text):

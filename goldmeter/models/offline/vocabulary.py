@@ -1,0 +1,273 @@
+"""Texts as numbered words, folded to the form that is compared, with the properties of each word."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goldmeter.models.offline.lexicon import (
+    CAPITAL,
+    DIGITS,
+    FLAGS,
+    KNOWN,
+    MODAL,
+    MONTHS,
+    NO_NUMBER,
+    NUMBER_WORDS,
+    SEPARATORS,
+    SIGN,
+    SIGNS,
+    SPELLINGS,
+    STOP,
+    UPPER,
+)
+from goldmeter.models.offline.texts import Texts, table_of
+
+if TYPE_CHECKING:
+    from goldmeter.text.kernels.numbering import Table
+
+# Characters of a text that are read; the rest is ignored.
+LONGEST = 20_000
+
+# Thousands by blanks, as in "33 000", only where no other digit stands beside them.
+_BY_BLANKS = r"(?<!\d)(?<!\d[ ,.])[1-9]\d{0,2}(?: \d{3})+(?! ?\d|[,.]\d)"
+_NUMBER = rf"(?:(?<![^\s(])[-−])?(?:{_BY_BLANKS}|\d+)(?:,\d{{3}})*(?:\.\d+)?(?:st|nd|rd|th|s)?"
+_REST = r"[.!?\n。！？,、/;:()\[\]&%|$]"
+_ASCII = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|[A-Za-z]+(?:'[A-Za-z]+)*|{_NUMBER}|{_REST}")
+_DATE = re.compile(
+    r"(?<![\w./-])(?:(?P<y>[12]\d{3})-(?P<m>\d\d)-(?P<d>\d\d)|(\d{1,2})([./-])(\d{1,2})\5([12]\d{3}))(?![\w/-]|\.\d)",
+    re.ASCII,
+)
+_LETTER = r"(?:[^\W\d_]|[\u064b-\u065f\u0900-\u0eff])"
+_UNICODE = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|{_LETTER}+(?:'{_LETTER}+)*|{_NUMBER}|{_REST}")
+_MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
+_ACCENTS = re.compile(r"[\u0300-\u036f]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_QUOTES = str.maketrans("’‘ʼ＇‐‑–—•", "''''----|")
+_NO_ASCII = re.compile(r"[^\x00-\x7f]")
+_ROMAN = re.compile(r"(?=[IVXL]{2})(?:X[LX]|L?X{0,3})(?:IX|IV|V?I{0,3})\Z")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
+
+
+class Words(NamedTuple):
+    """Texts as word numbers, and the properties of each distinct word; w words of t types.
+
+    Attributes:
+        ids: int32; text i is `ids[offsets[i]:offsets[i + 1]]`.
+        offsets: int64.
+        raw: The w words as written.
+        types: Shape (w,), int32, equal for words that compare equal.
+        flags: Shape (w,), int32, classes of the lexicon.
+        kinds: Shape (w,), int8, kind of number word.
+        values: Shape (w,), value as a number.
+        forms: The t compared forms.
+    """
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    raw: Texts
+    types: NDArray[np.int32]
+    flags: NDArray[np.int32]
+    kinds: NDArray[np.int8]
+    values: NDArray[np.float64]
+    forms: Texts
+
+
+def read(texts: Texts) -> Words:
+    """Return the words of each text."""
+    from goldmeter.models.offline.word_kernels import Slices, cut, plain  # importing numba takes half a second
+
+    short = Texts(texts.data, texts.starts, np.minimum(texts.stops, texts.starts + LONGEST))
+    short = _in_ascii(texts, short, plain(short.data, short.starts, short.stops))
+    is_plain = plain(short.data, short.starts, short.stops)
+    others = [split(texts[i]) for i in np.flatnonzero(~is_plain).tolist()]
+    more = Texts.of(chain.from_iterable(others))
+    data, first = np.concatenate([short.data, more.data]), len(short.data)
+    counts = np.cumsum([0, *map(len, others)], dtype=np.int64)
+    slices = Slices(more.starts + first, more.stops + first, counts)
+    starts, stops, offsets = cut(data, short.starts, short.stops, is_plain, slices)
+    ids, raw = Texts(data, starts, stops).numbered()
+    return Words(ids, offsets, raw, *_properties(raw))
+
+
+def _in_ascii(texts: Texts, short: Texts, is_plain: NDArray[np.bool_]) -> Texts:
+    """Return the short texts; those that are not plain in ASCII, if that changes no word of them."""
+    others = np.flatnonzero(~is_plain)
+    spelt = Texts.of(_spelt_in_ascii(texts[i]) for i in others.tolist())
+    which = np.arange(len(short))
+    which[others] = len(short) + np.arange(len(others))
+    return short.followed_by(spelt).take(which)
+
+
+def _spelt_in_ascii(text: str) -> str:
+    text = text[:LONGEST].strip()
+    spelt = _NO_ASCII.sub(lambda match: _ascii_of(match[0]), text)
+    # `split` strips and cuts the text as it is written.
+    return spelt if spelt == spelt.strip() and len(spelt) <= 2 * LONGEST else text
+
+
+@cache
+def _ascii_of(character: str) -> str:
+    """Return what `split` reads a character as, whatever stands beside it; itself if that is not known or not ASCII.
+
+    `split` looks for letters, digits and white space in the text as it is written: what becomes one must be one.
+    Punctuation without a meaning to `split` becomes a quotation mark, which has none either.
+    """
+    spelt = _ACCENTS.sub("", unicodedata.normalize("NFKD", character.translate(_QUOTES)))
+    if spelt == character and unicodedata.category(character)[0] in "PS":
+        return character if _UNICODE.match(f"{character}0") or _CJK.match(character) else '"'
+    becomes_word = any(map(str.isalnum, spelt)) and not character.isalnum()
+    becomes_blank = any(map(str.isspace, spelt)) and not character.isspace()
+    return spelt if spelt.isascii() and not becomes_word and not becomes_blank else character
+
+
+def _properties(
+    raw: Texts,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64], Texts]:
+    """Return types, flags, kinds and values of distinct words, and the forms of the types."""
+    from goldmeter.models.offline.word_kernels import folded
+
+    data, offsets, flags, is_plain = folded(raw.data, raw.starts, raw.stops)
+    forms = Texts(data, offsets[:-1], offsets[1:])
+    classes, is_special = _looked_up(forms)
+    flags |= classes
+    kinds, values = np.full(len(raw), NO_NUMBER, np.int8), np.full(len(raw), np.nan)
+    others = np.flatnonzero(~is_plain | is_special)
+    known, folds = _known_words(), []
+    for i in others.tolist():
+        word = raw[i]
+        form = fold(word)
+        folds.append(form)
+        flags[i] = _flags(word, form, known)
+        kinds[i], values[i] = number_word(word, form)
+    which = np.arange(len(raw))
+    which[others] = len(raw) + np.arange(len(others))
+    types, distinct = forms.followed_by(Texts.of(folds)).take(which).numbered()
+    return types, flags, kinds, values, distinct
+
+
+def _looked_up(forms: Texts) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the classes of each form, KNOWN included, and whether more than its classes is known of it."""
+    lexicon = _lexicon()
+    places = forms.found_in(lexicon.table)
+    classes = np.where(places >= 0, lexicon.flags[places], np.int32(0))
+    plural = np.flatnonzero((classes & KNOWN == 0) & (forms.stops > forms.starts))
+    plural = plural[forms.data[forms.stops[plural] - 1] == ord("s")]
+    singular = Texts(forms.data, forms.starts[plural], forms.stops[plural] - 1).found_in(lexicon.table)
+    classes[plural] |= np.where(singular >= 0, lexicon.flags[singular] & KNOWN, np.int32(0))
+    return classes, (places >= 0) & lexicon.is_special[places]
+
+
+def split(text: str) -> Sequence[str]:
+    """Split a text into words, numbers and separating punctuation; initials such as "J. K." are one word.
+
+    >>> split("J. K. Rowling's 1,000th, isn't it?")
+    ['J. K.', "Rowling's", '1,000th', ',', "isn't", 'it', '?']
+    """
+    text = _DATE.sub(_in_words, text[:LONGEST]).strip()
+    if not any(map(str.isalnum, text)):
+        return [f" {text}"] if text else []  # with a blank: it separates nothing
+    if text.isascii():
+        return _ASCII.findall(text)
+    text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_QUOTES)))
+    text = unicodedata.normalize("NFKC", text)[: 2 * LONGEST]
+    return _UNICODE.findall(_CJK.sub(r" \g<0> ", text))
+
+
+def _in_words(date: re.Match[str]) -> str:
+    """Write a date in figures as "14 July 1789", unless day and month are ambiguous."""
+    year, month, day, first, sign, second, last = date.groups()
+    if year is None:
+        year, day, month = last, first, second
+        if sign != ".":
+            if int(day) <= _MONTHS_A_YEAR and int(month) <= _MONTHS_A_YEAR:
+                return date[0]
+            day, month = (day, month) if int(day) > int(month) else (month, day)
+    if not (1 <= int(month) <= _MONTHS_A_YEAR and 1 <= int(day) <= _DAYS_A_MONTH):
+        return date[0]
+    return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
+
+
+def fold(word: str) -> str:
+    """Return the form that is compared: without case, dots of initials and the possessive.
+
+    >>> fold("U.S."), fold("Rowling's"), fold("%")
+    ('us', 'rowling', 'percent')
+    """
+    form = word.casefold().replace(".", "").replace(" ", "") if "." in word and len(word) > 1 else word.casefold()
+    if form.endswith("'s") and len(form) > 3:  # noqa: PLR2004  # not "it's"-like stubs of one letter
+        form = form[:-2]
+    return SPELLINGS.get(form, form) or word
+
+
+def number_word(word: str, form: str) -> tuple[int, float]:
+    """Return the kind and value of a word as a number; the value is NaN if it is none.
+
+    >>> number_word("1,500.5", "15005"), number_word("forty", "forty"), number_word("XIV", "xiv")
+    ((1, 1500.5), (3, 40.0), (1, 14.0))
+    """
+    if word in SIGNS:
+        return SIGN, float(SIGNS[word])
+    if word.lstrip("-−")[:1].isdecimal():
+        digits = word.rstrip("stndrh").replace(",", "").replace(" ", "").replace("−", "-")
+        return (DIGITS, float(digits)) if len(digits) < 300 else (NO_NUMBER, np.nan)  # noqa: PLR2004  # finite
+    if form in NUMBER_WORDS:
+        return NUMBER_WORDS[form]
+    if word[0] in "IVXL" and _ROMAN.match(word):
+        return DIGITS, float(_roman(word))
+    return NO_NUMBER, np.nan
+
+
+def _roman(word: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in word]
+    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+
+
+def _flags(word: str, form: str, known: frozenset[str]) -> int:
+    if word in SEPARATORS:
+        return SEPARATORS[word]
+    if word in SIGNS:
+        return 0
+    flags = FLAGS.get(form, 0)
+    if word == "May":
+        flags &= ~(MODAL | STOP)
+    upper = word.isupper() and (len(form) > 1 or form == "a") and word not in {"AN", "THE"}  # "vitamin A"
+    return (
+        flags | CAPITAL * word[0].isupper() | UPPER * upper | KNOWN * (form in known or form.removesuffix("s") in known)
+    )
+
+
+class _Lexicon(NamedTuple):
+    """All forms of which something is known.
+
+    Attributes:
+        table: To find the number of a form.
+        flags: Shape (n,), int32, classes of each form, KNOWN included.
+        is_special: Shape (n,), forms with another spelling, number words, and those
+            whose flags depend on their case.
+    """
+
+    table: "Table"
+    flags: NDArray[np.int32]
+    is_special: NDArray[np.bool_]
+
+
+@cache
+def _lexicon() -> _Lexicon:
+    known, special = _known_words(), {*SPELLINGS, *NUMBER_WORDS, "may", "an", "the"}
+    forms = sorted(known | FLAGS.keys() | special)
+    flags = [FLAGS.get(form, 0) | KNOWN * (form in known) for form in forms]
+    return _Lexicon(table_of(forms), np.array(flags, np.int32), np.array([form in special for form in forms]))
+
+
+@cache
+def _known_words() -> frozenset[str]:
+    """Return the words of the language; a known word is not a misspelling of another."""
+    from goldmeter.text.wordnet import wordnet
+
+    return frozenset(wordnet().words)

@@ -1,6 +1,0 @@
-"""The offline judge: a small trained model that decides from the texts whether an answer is right, without an LLM."""
-
-from tasks.models.offline.trees import model_hash
-from tasks.models.offline.verdict import RIGHT, VERSION, Judged, judge, judge_columns
-
-__all__ = ["RIGHT", "VERSION", "Judged", "judge", "judge_columns", "model_hash"]

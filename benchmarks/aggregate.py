@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from benchmarks.project import Project, copy
 from benchmarks.report import Floor, Result, Table
+from goldmeter.metrics.base import Metric
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.pipeline.tables import describe, write_part
-from tasks.metrics.base import Metric
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
 from tasks.scores.column_facts import statement
 from tasks.scores.tables import facts_of
 

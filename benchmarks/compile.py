@@ -1,7 +1,7 @@
 """The first call after an installation: kernels are compiled once, cached, and workers at the same time do no harm.
 
 Processes with NUMBA_CACHE_DIR at a folder that was empty before the first. Each scores a pair with every
-lexical metric, by its defaults (tasks.metrics.warm_up); two at once share one empty folder, and both must end
+lexical metric, by its defaults (goldmeter.metrics.warm_up); two at once share one empty folder, and both must end
 well.
 
 The second process compiles nothing: its time is that of Python, imports and WordNet's table. The difference is
@@ -41,5 +41,5 @@ def run() -> Result:
 
 def each_metric_once(cache: str) -> float:
     """Seconds of a process with this folder of compiled kernels; RuntimeError when it fails."""
-    command = [sys.executable, "-m", "tasks.metrics.warm_up"]
+    command = [sys.executable, "-m", "goldmeter.metrics.warm_up"]
     return measure.run(command, ROOT, os.environ | {"NUMBA_CACHE_DIR": cache}).wall

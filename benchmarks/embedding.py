@@ -21,10 +21,10 @@ from benchmarks.data import TextPairs, real_rows, real_sections, text_pairs
 from benchmarks.machine import native_bf16
 from benchmarks.measure import Cost, timed, typical
 from benchmarks.report import Floor, Result, Table
+from goldmeter.metrics.catalogue import configure
 from goldmeter.models.embedding.batches import unit
 from goldmeter.models.embedding.encoders import Embedding, open_encoder
 from goldmeter.models.embedding.local import model_files
-from tasks.metrics.catalogue import configure
 
 ROUNDS = 3
 PAIRS = 900

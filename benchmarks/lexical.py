@@ -36,9 +36,9 @@ from benchmarks.data import TextPairs, generated_rows, normalized, real_rows, te
 from benchmarks.measure import Cost, in_forks, stay_on_one_core, timed, typical
 from benchmarks.reference import TOKENISED, Stack, stack, wordnet_reader
 from benchmarks.report import Floor, Result, Table
-from tasks.metrics.base import Floats, Metric
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.base import Floats, Metric
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 from tasks.scores.tables import pairs_of
 
 ROUNDS = 3

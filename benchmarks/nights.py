@@ -18,15 +18,15 @@ from scipy.special import ndtri
 
 from benchmarks.coverage.cells import generator
 from benchmarks.report import Floor, Result, Table
+from goldmeter.metrics.base import Floats
+from goldmeter.versions.experiments import Facts
 from tasks.comparison import candidate_pairs
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
-from tasks.metrics.base import Floats
 from tasks.monitoring import decision, floors, store
 from tasks.monitoring.store import Contents
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
-from tasks.versions.experiments import Facts
 
 TEAMS, NIGHTS, ROWS = 200, 90, 100
 FLOOR = 0.85

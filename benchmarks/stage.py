@@ -44,9 +44,9 @@ from benchmarks.measure import MICROSECONDS, SAMPLED_EVERY, Cost, in_forks, stay
 from benchmarks.project import Project, copy
 from benchmarks.reference import Stack, stack, wordnet_reader
 from benchmarks.report import Floor, Result, Table
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.pipeline.tables import Parts
 from tasks.lexical import Params, lexical
-from tasks.metrics.pairs import Pairs
 
 CORES = 2
 ROUNDS = 3

@@ -22,6 +22,7 @@ from goldmeter.console.terminal import USER_ERROR, console, exit_status, say, wr
 from goldmeter.errors import ComparisonError, GoldmeterError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.files import to_json
+from goldmeter.versions.version import WORKSPACE, versions
 from tasks.comparison import logs
 from tasks.comparison.compare import compare_several, compare_versions
 from tasks.comparison.gate import Gate
@@ -30,7 +31,6 @@ from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import trend_of_versions
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
-from tasks.versions.version import WORKSPACE, versions
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last
 

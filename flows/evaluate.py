@@ -34,13 +34,13 @@ from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.dvc_yaml import stages, upstream
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.run import Run
+from goldmeter.versions.version import WORKSPACE, Version
 from tasks.answering.calls import require_keys
 from tasks.asking.budget import SPENT_FILE
 from tasks.asking.model_calls import RETRY_FAILED, SPENT
 from tasks.judging.preflight import require_key
 from tasks.monitoring import labelled_answers
 from tasks.reporting import summary
-from tasks.versions.version import WORKSPACE, Version
 
 # The stages that ask models, whose failed rows can be asked about again.
 ASKING = ("answer", "judge")

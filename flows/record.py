@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from goldmeter.errors import GoldmeterError
-from tasks.versions import costs, experiments
-from tasks.versions.experiments import Experiment, Facts, Snapshot
+from goldmeter.versions import costs, experiments
+from goldmeter.versions.experiments import Experiment, Facts, Snapshot
 
 
 class AtWork(str):

@@ -183,20 +183,20 @@ def _history(chosen: argparse.Namespace) -> None:
 
 
 def _verify(chosen: argparse.Namespace) -> None:
-    from tasks.versions.verification import verify
+    from goldmeter.versions.verification import verify
 
     for each in verify(chosen.versions):
         say(str(each))
 
 
 def _import(chosen: argparse.Namespace) -> None:
-    from tasks.versions.evidence import import_revisions
+    from goldmeter.versions.evidence import import_revisions
 
     say(import_revisions(chosen.revisions))
 
 
 def _collect(chosen: argparse.Namespace) -> None:
-    from tasks.versions.stored_parts import collect
+    from goldmeter.versions.stored_parts import collect
 
     found = collect(remove=chosen.remove)
     say(str(found))

@@ -15,6 +15,9 @@ from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
+from goldmeter.metrics.judged import DETAILS, JudgeMetric
+from goldmeter.metrics.verdict_types import Boolean
 from goldmeter.models import offline
 from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.progress import Progress, quiet
@@ -56,9 +59,6 @@ from tasks.judging.statuses import (
     problems_of,
     read_columns,
 )
-from tasks.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
-from tasks.metrics.judged import DETAILS, JudgeMetric
-from tasks.metrics.verdict_types import Boolean
 from tasks.scores import verdict_columns
 from tasks.scores.column_facts import ColumnFacts, statement
 from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE

@@ -28,5 +28,5 @@ STAGE = Stage(
     params=Params,
     by_part=lambda rows, params, _: lexical(rows, params),
     expect=expect,
-    preload=("tasks.metrics.warm_up",),
+    preload=("goldmeter.metrics.warm_up",),
 )

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline.measured import question_hash
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.pipeline.validation import check
 from goldmeter.pipeline.workers import Crew, Processes, crew_of
 from tasks.aggregate import SCHEMA, Aggregate, Params, advice, aggregate, counts, expect
 from tasks.comparison.gate import Gate
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
 from tasks.scores.column_facts import SPLIT_IDS, statement
 from tasks.scores.tables import facts_of, own_scores, score_table
 from tasks.scores.targets import Targets

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.metrics.catalogue import metric_class
 from goldmeter.pipeline import params as stated_params
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.yaml import parse_yaml
 from scripts.reference import allowed, commands, files, markdown, metrics, params
-from tasks.metrics.catalogue import metric_class
 from tests.documents import PAGES, README, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of
 from tests.small_project import PARAMS, ROOT

@@ -14,6 +14,9 @@ import pytest
 
 from goldmeter.errors import ModelError, ParamsError, ServerError
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import NOT_ASKED
+from goldmeter.metrics.judge.meaning_match import MeaningMatch
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.models import offline
 from goldmeter.pipeline import validation
 from goldmeter.pipeline.params import section
@@ -23,9 +26,6 @@ from goldmeter.pipeline.workers import Crew, Processes, crew_of
 from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
 from tasks.judging.rows import schema_of
 from tasks.judging.settings import Judge
-from tasks.metrics.base import NOT_ASKED
-from tasks.metrics.judge.meaning_match import MeaningMatch
-from tasks.metrics.pairs import Pairs
 from tests.judge_server import JudgeServer, Reply, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"

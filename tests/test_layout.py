@@ -13,7 +13,7 @@ FLOORS: tuple[set[str], ...] = (
     {"goldmeter.errors"},
     {"goldmeter.pipeline", "goldmeter.console", "goldmeter.text", "goldmeter.statistics"},
     {"goldmeter.models", "goldmeter.ledger"},
-    {"tasks.metrics", "tasks.versions"},
+    {"goldmeter.metrics", "goldmeter.versions"},
     {"tasks.scores", "tasks.asking"},
     {"tasks.dataset", "tasks.wording"},
     {"tasks.judging", "tasks.comparison", "tasks.answering"},

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from goldmeter.metrics import accuracy, score
+from goldmeter.metrics.catalogue import families, metric_class, names
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.statistics import (
     Estimate,
@@ -19,8 +21,6 @@ from goldmeter.statistics import (
     required_rows,
     score_interval,
 )
-from tasks.metrics import accuracy, score
-from tasks.metrics.catalogue import families, metric_class, names
 from tasks.wording.verdicts import Verdict
 from tests.small_project import ROOT
 

@@ -12,8 +12,8 @@ import pytest
 from goldmeter.errors import GoldmeterError
 from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.runner import run
+from goldmeter.versions.version import Version
 from tasks.comparison.compare import compare_versions
-from tasks.versions.version import Version
 from tests.comparison.sample import gate_on
 from tests.small_project import ROWS, edit, only_words, write
 

@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from goldmeter.errors import LedgerError
 from goldmeter.ledger.vectors import VectorEvidence, Vectors
+from goldmeter.metrics import score
 from goldmeter.pipeline import validation
 from goldmeter.pipeline.tables import Parts, about, write_part
 from tasks.embed import embed
-from tasks.metrics import score
 from tasks.scores.tables import Semantic
 from tasks.semantic import Params, expect, semantic
 from tests.test_embed import LOCAL

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.stats import poisson
 
 from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, contrast, covers, each
+from goldmeter.metrics.lexical.bleu import Bleu
 from goldmeter.statistics import FewRows, corpus_interval
 from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.paired import corpus_difference
-from tasks.metrics.lexical.bleu import Bleu
 
 RATIO, BLEU, PAIRED = "ratio of sums", "corpus BLEU", "paired corpus score"
 SIZES = (10, 30, 100, 300)

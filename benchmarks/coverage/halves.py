@@ -22,14 +22,14 @@ import numpy.typing as npt
 from benchmarks.coverage.cells import generator
 from benchmarks.data import EVOUNA
 from benchmarks.nq301 import FOLDER, nq301
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline.labelled import Labelled, human_labelled
 from tasks.comparison import candidate_pairs, differences
 from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.gate import Gate, decision
 from tasks.comparison.pairing import pair
 from tasks.dataset.description import LABEL as LABEL_FACTS
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.human_labels import LABEL
 from tasks.scores.primary import Primary

@@ -17,10 +17,10 @@ from benchmarks.coverage.designed import SIZES, both_estimates
 from benchmarks.coverage.ppi import Draw, powered
 from benchmarks.coverage.recalibrated import LEVEL, WAVE, estimated, second_wave
 from benchmarks.data import SYSTEMS
+from goldmeter.metrics import score
 from goldmeter.statistics.calibration import calibration
 from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.cross_fit import cross_fitted
-from tasks.metrics import score
 
 SCORES = (
     "exact_match",

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from flows.label.run_rows import JUDGE, Mask, RunRows
 from goldmeter.errors import DataError
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
-from tasks.metrics.base import Floats
 from tasks.reporting.row_texts import hashed
 from tasks.scores.offline_calibration import joined, labelled_probabilities, recalibration
 from tasks.scores.score_parts import ScoreParts

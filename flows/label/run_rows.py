@@ -11,9 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.tables import Parts
-from tasks.metrics.base import Floats
 from tasks.reporting.row_texts import NAMED_BY, hashed
 from tasks.scores.primary import VERDICT
 

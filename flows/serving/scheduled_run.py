@@ -21,11 +21,11 @@ from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.files import replacing
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.schedule import Schedule
+from goldmeter.versions.experiments import Experiment, Facts
 from tasks.comparison.render import to_markdown
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision, check_baseline
 from tasks.reporting import summary
-from tasks.versions.experiments import Experiment, Facts
 from tasks.wording import comparison_lines
 
 # alarms, and last lines of a failed command, that the outcome's sentence quotes; the log has all

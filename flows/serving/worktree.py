@@ -14,7 +14,7 @@ from flows.system import locks, processes
 from goldmeter.errors import GoldmeterError, VersionError
 from goldmeter.pipeline import git
 from goldmeter.pipeline.files import exclusive
-from tasks.versions.version import LOCK
+from goldmeter.versions.version import LOCK
 
 Log = Callable[[str], object]
 # where worktrees of schedules and their locks are, in git's folder that all worktrees share

@@ -8,8 +8,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
+from goldmeter.metrics.base import Metric
 from goldmeter.text.tokenizers import TOKENIZERS, checked_tokenizer_name
-from tasks.metrics.base import Metric
 
 SIGNS = {Ge: "≥", Gt: ">", Le: "≤", Lt: "<"}
 SIMPLE = {str: "text", bool: "`true`, `false`", int: "whole number", float: "number", NoneType: "none", Any: "anything"}

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from goldmeter.metrics.catalogue import names
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
 from scripts.reference.markdown import code, sentence, table
@@ -15,7 +16,6 @@ from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import REJECTED, schema
 from tasks.judging import preference, rows, statuses
 from tasks.judging.settings import default_metric
-from tasks.metrics.catalogue import names
 from tasks.scores import signature
 from tasks.scores.column_facts import RESOURCES
 

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from goldmeter.metrics.base import Metric
+from goldmeter.metrics.catalogue import configure, families, metric_class, names
 from goldmeter.text.tokenizers import TOKENIZERS
 from scripts.reference import allowed
 from scripts.reference.markdown import code, opening, option_notes, paragraphs, said_of_all, sentence, table
-from tasks.metrics.base import Metric
-from tasks.metrics.catalogue import configure, families, metric_class, names
 
 SHARED = ("profile", "threshold")
 """Options that every metric has."""
@@ -71,7 +71,7 @@ def _cells(which: tuple[str, str]) -> tuple[str, ...]:
 
 def definition(family: str, name: str) -> str:
     """The first line of the metric's module, without the metric's own name before it."""
-    first = (importlib.import_module(f"tasks.metrics.{family}.{name}").__doc__ or "").partition("\n")[0].rstrip(".")
+    first = (importlib.import_module(f"goldmeter.metrics.{family}.{name}").__doc__ or "").partition("\n")[0].rstrip(".")
     begin, colon, rest = first.partition(": ")
     said = rest if colon and _letters(begin) == _letters(name) else first
     return opening(said).removesuffix(".")

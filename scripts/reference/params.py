@@ -8,11 +8,11 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, RootModel
 
+from goldmeter.metrics.base import Metric
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import stages
 from scripts.reference import allowed
 from scripts.reference.markdown import code, opening, option_notes, sentence, table
-from tasks.metrics.base import Metric
 
 NAME = "NAME"
 """Stands in a path for a name that the user chooses."""

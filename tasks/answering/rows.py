@@ -8,6 +8,7 @@ import pyarrow as pa
 from goldmeter.errors import DataError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.prompt_template import TemplateError
 from goldmeter.models.chat.client import printable
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
@@ -18,7 +19,6 @@ from tasks.dataset.settings import CandidateMapping
 from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import tables
 from tasks.dataset.texts import same_input
-from tasks.metrics.prompt_template import TemplateError
 
 SCHEMA = pa.schema(
     {

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.ledger.entries import canonical
+from goldmeter.metrics.prompt_template import TemplateError, prompt_text, render, slices_of, variables_of
+from goldmeter.metrics.verdict_types import Criterion
 from goldmeter.models.chat.client import CUT_OFF, REFUSAL
 from goldmeter.models.servers import ApiKey, address, server_class
 from goldmeter.pipeline.hashing import sha256
@@ -16,8 +18,6 @@ from goldmeter.pipeline.settings import Section, Share
 from tasks.asking.requests import Request
 from tasks.dataset.paths import parse
 from tasks.dataset.settings import AskedCandidate, Dataset, Load
-from tasks.metrics.prompt_template import TemplateError, prompt_text, render, slices_of, variables_of
-from tasks.metrics.verdict_types import Criterion
 
 
 class Answer(Section):

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Blocks, MadeWhenAsked, Pairing, Positions, distinct, pair
-from tasks.metrics.base import Floats
 from tasks.scores.column_facts import CONFIRMED, SPLIT_IDS, STALE
 from tasks.scores.columns import (
     QUESTION,

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.metrics.base import Floats
 from tasks.comparison.compared import ComparedRows
 from tasks.comparison.pairing import Blocks, Pairing
-from tasks.metrics.base import Floats
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import Hashes
 from tasks.wording.comparison_document import ChangedRow, ChangedRows

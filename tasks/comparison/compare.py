@@ -7,7 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from goldmeter.errors import ComparisonError, DataError, VersionError
+from goldmeter.metrics.catalogue import configure, unknown
 from goldmeter.pipeline.tables import Parts, about, write_part
+from goldmeter.versions.version import Version
 from tasks.comparison import candidate_pairs
 from tasks.comparison.blocks import Side, paired_blocks
 from tasks.comparison.candidate_pairs import Families
@@ -17,7 +19,6 @@ from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Blocks, Pairing
 from tasks.comparison.resources import with_resources, without_guards
 from tasks.dataset.normalized import Normalize, normalized
-from tasks.metrics.catalogue import configure, unknown
 from tasks.scores.column_facts import VALUE, stated
 from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
 from tasks.scores.estimates import rounded
@@ -26,7 +27,6 @@ from tasks.scores.primary import Primary
 from tasks.scores.repeated_answers import parsed
 from tasks.scores.tables import pairs_of, score_table
 from tasks.scores.weighting import Mix, weight_exponent, weighting_entry, weighting_of
-from tasks.versions.version import Version
 from tasks.wording.comparison_document import (
     Against,
     ComparisonDocument,

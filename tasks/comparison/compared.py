@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldmeter.metrics.base import Floats
 from goldmeter.statistics.clusters import GroupTotals
 from goldmeter.statistics.corpus import Replicates
 from goldmeter.statistics.correlation import ColumnProducts, column_products
@@ -15,7 +16,6 @@ from goldmeter.statistics.paired import DifferenceSums, deleted
 from goldmeter.statistics.weighted import WeightedSums
 from tasks.comparison.measures import LABEL, Measure, measures
 from tasks.comparison.pairing import Blocks, Pairing, Positions
-from tasks.metrics.base import Floats
 from tasks.scores import estimates
 from tasks.scores.columns import Mask, lone_clusters
 from tasks.scores.estimates import UNBOUNDED

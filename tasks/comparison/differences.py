@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from goldmeter.metrics.base import Floats
 from goldmeter.statistics.weighted import WeightedSums
 from tasks.comparison.compared import ROUNDING, Compared, ComparedRows, critical_value
 from tasks.comparison.gate import of_blocks, verdict
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.powered import designed, powered, score_differences
-from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Mask
 from tasks.scores.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error

@@ -10,6 +10,9 @@ import pyarrow as pa
 from rich.console import Console
 
 from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
+from goldmeter.metrics.base import NOT_ASKED, Floats
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason
 from goldmeter.pipeline.params import section
 from goldmeter.text.columns import is_missing
 from tasks.comparison import candidate_pairs, render
@@ -18,9 +21,6 @@ from tasks.comparison.gate import Gate, shared_primary
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.dataset.description import LABEL as LABEL_FACTS
-from tasks.metrics.base import NOT_ASKED, Floats
-from tasks.metrics.catalogue import configure
-from tasks.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
 from tasks.scores.tables import facts_of
@@ -194,7 +194,7 @@ def _values(table: Keyed, name: str) -> _Values | None:
 
 
 def _computed(table: Keyed, options: ColumnOptions) -> dict[str, ColumnFacts]:
-    """Column → its meaning, of the columns that `tasks.metrics.scores` computed.
+    """Column → its meaning, of the columns that `goldmeter.metrics.scores` computed.
 
     Raises:
         ComparisonError: An option says of such a column what the metric says.
@@ -330,9 +330,9 @@ def compare(
     lower_is_better: Collection[str] = (),
     labels: Literal["all", "random", "other"] = "all",
 ) -> "FrameComparison":
-    """Compare two tables of scores, such as `tasks.metrics.scores` returns, on the rows with equal ids.
+    """Compare two tables of scores, such as `goldmeter.metrics.scores` returns, on the rows with equal ids.
 
-    Score columns are those of numbers and of true and false. A column that `tasks.metrics.scores` computed is known by
+    Score columns are those of numbers and of true and false. A column that `goldmeter.metrics.scores` computed is known by
     the table's `attrs`; of any other column state bounds, threshold and direction here. With `input` or `references`
     in both tables, rows that differ in them are left out. The column `label` holds human labels.
 

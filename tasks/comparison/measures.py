@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.dvc_yaml import stages
-from tasks.metrics.base import Floats
 from tasks.scores import repeated_answers
 from tasks.scores.column_facts import VALUE, resource_measures
 from tasks.scores.columns import Candidate, ScoreColumn, score_tables

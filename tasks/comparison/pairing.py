@@ -8,7 +8,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.base import Floats
+from goldmeter.metrics.base import Floats
 from tasks.scores.columns import Candidate, Hashes, Mask
 from tasks.scores.repeated_answers import by_question, question_groups
 

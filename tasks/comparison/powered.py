@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from goldmeter.metrics.base import Floats
 from tasks.comparison.compared import Compared, ComparedRows
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, Positions
-from tasks.metrics.base import Floats
 from tasks.scores import estimates, human_labels
 from tasks.scores.columns import Hashes
 

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.statistics.arrays import BoolArray
 from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.quantiles import average_interval, quantile_difference
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import Blocks
-from tasks.metrics.base import Floats
 from tasks.scores.column_facts import RESOURCES, SHARES, resource_measures
 from tasks.scores.estimates import is_one_cluster, silenced
 from tasks.scores.resources import kinds_of, signature, significant, statistic_of

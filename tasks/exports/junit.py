@@ -13,11 +13,11 @@ from xml.etree import ElementTree as ET
 from goldmeter.console.format import visible
 from goldmeter.errors import ExportError
 from goldmeter.pipeline import params
+from goldmeter.versions.version import versions
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
 from tasks.exports.results import written
 from tasks.monitoring.labelled_answers import compare_options
-from tasks.versions.version import versions
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.wording.verdicts import Decision, Verdict

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldmeter.errors import ExportError
+from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import replacing
-from tasks.metrics.catalogue import unknown
+from goldmeter.versions.version import Version, versions
 from tasks.scores.metrics_report import METRICS, Candidates, MetricsReport, reading
-from tasks.versions.version import Version, versions
 
 # Characters of a hash that tell apart names which are shortened or changed to fit a target.
 HASH_CHARS = 8

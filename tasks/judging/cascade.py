@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import DISABLED, EMPTY_RESPONSE
+from goldmeter.metrics.judged import DETAILS
 from goldmeter.models import offline
 from goldmeter.pipeline.tables import Parts, about
 from goldmeter.pipeline.workers import Crew
@@ -17,8 +19,6 @@ from tasks.judging.other_names import accepted_columns, other_names
 from tasks.judging.rows import Judged, columns_of, schema_of, table_of
 from tasks.judging.settings import Band, Judge
 from tasks.judging.statuses import ANSWERED, FAILED, STATUSES, Mask, sampled_rows, statuses, text_lists
-from tasks.metrics.base import DISABLED, EMPTY_RESPONSE
-from tasks.metrics.judged import DETAILS
 from tasks.scores.column_facts import stated
 from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 from tasks.scores.tables import nullable

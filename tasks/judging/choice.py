@@ -16,6 +16,9 @@ from goldmeter.errors import DataError, ParamsError
 from goldmeter.ledger import root
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import Floats
+from goldmeter.metrics.catalogue import declaring
+from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.hashing import sha256
@@ -32,9 +35,6 @@ from tasks.judging.plan import PanelPlan, Plan
 from tasks.judging.rows import entries_of, missing, verdicts_of
 from tasks.judging.settings import FAMILY, Judge
 from tasks.judging.statuses import ANSWERED, STATUSES, statuses
-from tasks.metrics.base import Floats
-from tasks.metrics.catalogue import declaring
-from tasks.metrics.judged import JudgeMetric
 from tasks.scores.column_facts import PROBABILITY
 from tasks.scores.estimates import ONE_CLUSTER, is_one_cluster
 

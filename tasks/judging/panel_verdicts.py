@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import Floats
+from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.models import offline
 from tasks.judging.rows import Judged, RowVerdicts, table_of_verdicts, verdicts_of
 from tasks.judging.settings import Judge
 from tasks.judging.statuses import ANSWERED, FAILED, NO_FAILURE
-from tasks.metrics.base import Floats
-from tasks.metrics.judged import JudgeMetric
 from tasks.scores.verdict_columns import JURORS, VOTES, Votes
 
 

@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import EMPTY_RESPONSE, Floats
+from goldmeter.metrics.judged import DETAILS, JudgeMetric
 from goldmeter.models import offline
 from tasks.asking.requests import EarlierReplies, Request, replies, unanswered
 from tasks.judging.other_names import accepted, other_names
@@ -24,8 +26,6 @@ from tasks.judging.statuses import (
     statuses_by_metric,
     together,
 )
-from tasks.metrics.base import EMPTY_RESPONSE, Floats
-from tasks.metrics.judged import DETAILS, JudgeMetric
 from tasks.scores.tables import nullable
 from tasks.scores.verdict_columns import verdicts_column, votes_column
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 
 from pydantic import StrictFloat, StrictInt, StrictStr, field_validator, model_validator
 
+from goldmeter.metrics.aliases import ALIASES
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.settings import Section
-from tasks.metrics.aliases import ALIASES
 
 Operator = Literal["=", "!=", "contains", "not_contains", ">", ">=", "<", "<=", "is_empty", "is_not_empty"]
 COLUMNS = (

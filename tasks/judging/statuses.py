@@ -9,10 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from goldmeter.models.offline.texts import Texts
-from tasks.judging.sampling import sampled
-from tasks.judging.settings import Judge
-from tasks.metrics.base import (
+from goldmeter.metrics.base import (
     DISABLED,
     EMPTY_RESPONSE,
     FILTERED,
@@ -21,7 +18,10 @@ from tasks.metrics.base import (
     NOT_APPLICABLE,
     NOT_SAMPLED,
 )
-from tasks.metrics.judged import DETAILS, JudgeMetric, Needs
+from goldmeter.metrics.judged import DETAILS, JudgeMetric, Needs
+from goldmeter.models.offline.texts import Texts
+from tasks.judging.sampling import sampled
+from tasks.judging.settings import Judge
 from tasks.scores.tables import pairs_of
 
 Mask = NDArray[np.bool_]

@@ -14,6 +14,8 @@ from goldmeter.pipeline import git, params
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.schedule import FIXED, Schedule
 from goldmeter.pipeline.tables import Parts
+from goldmeter.versions.experiments import NAMESPACE, Experiment, Facts
+from goldmeter.versions.version import WORKSPACE, Version, commit_of, versions
 from tasks.comparison import compare
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import Gate
@@ -24,8 +26,6 @@ from tasks.monitoring.store import Row
 from tasks.scores.column_facts import VALUE
 from tasks.scores.columns import hashed
 from tasks.scores.metrics_report import METRICS, numbers, reading
-from tasks.versions.experiments import NAMESPACE, Experiment, Facts
-from tasks.versions.version import WORKSPACE, Version, commit_of, versions
 from tasks.wording import comparison_lines
 from tasks.wording.alarms import Key, Look, losses, undecided
 from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry

@@ -11,6 +11,7 @@ from goldmeter.console.format import NONE, counted, visible
 from goldmeter.console.terminal import console, say
 from goldmeter.errors import ComparisonError
 from goldmeter.pipeline import params
+from goldmeter.versions.version import WORKSPACE, Version, commit_of, versions
 from tasks.comparison.compare import compare_several
 from tasks.comparison.gate import Gate
 from tasks.monitoring.labelled_answers import compare_options
@@ -19,7 +20,6 @@ from tasks.monitoring.store import read
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
 from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint
-from tasks.versions.version import WORKSPACE, Version, commit_of, versions
 from tasks.wording.verdicts import Verdict
 
 # The newest runs of each schedule that the report compares with the workspace.

@@ -17,6 +17,7 @@ from goldmeter.pipeline.files import to_json
 from goldmeter.pipeline.run import Price
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
+from goldmeter.versions.version import Version
 from tasks.reporting.cards import CardGroup, card_groups
 from tasks.reporting.explorer import explorer, packing_of, room
 from tasks.reporting.histograms import Distribution
@@ -28,7 +29,6 @@ from tasks.reporting.settings import Report
 from tasks.reporting.survey import field_table
 from tasks.reporting.trends import Series
 from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, primary_first
-from tasks.versions.version import Version
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
 from tasks.wording.conclusion import conclude
 from tasks.wording.evidence import trust, worst_slices

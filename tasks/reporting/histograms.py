@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.console.format import abridged, number, visible
-from tasks.metrics.base import Floats
+from goldmeter.metrics.base import Floats
 from tasks.reporting.drawing import Span, Tick, bottom_axis, element, left_axis, round_ticks, svg, text
 from tasks.scores.column_facts import ColumnFacts
 

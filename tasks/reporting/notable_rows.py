@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from goldmeter.console.format import abridged_apart, number, visible
 from goldmeter.errors import DataError
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-from tasks.metrics.base import Floats
 from tasks.scores import failures
 from tasks.scores.columns import KEYS, Mask, ScoreColumn, hashed, score_columns
 from tasks.scores.failures import KINDS, Kinds

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.metrics.base import DISABLED, Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
-from tasks.metrics.base import DISABLED, Floats
 from tasks.reporting.histograms import Bins, Counts
 from tasks.reporting.notable_rows import Answers, Kind, RunColumns, RunPart, SplitIds, answers_of, notable_kinds
 from tasks.scores.columns import hashed

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-# The stage load writes facts too, so this module imports no metric. Equal to tasks.metrics.base.TO_FIT.
+# The stage load writes facts too, so this module imports no metric. Equal to goldmeter.metrics.base.TO_FIT.
 TO_FIT = "learnt"
 # Key of a table's metadata: column → its facts.
 COLUMNS = "columns"

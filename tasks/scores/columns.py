@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.metrics.base import NOT_ASKED, Floats
 from goldmeter.pipeline.tables import Parts, about
-from tasks.metrics.base import NOT_ASKED, Floats
 from tasks.scores.column_facts import COLUMNS, PROBABILITY, WEIGHT, ColumnFacts, stated
 from tasks.scores.signature import JUDGED_BY, OFFLINE_JUDGE
 

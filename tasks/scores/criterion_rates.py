@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts, about
-from tasks.metrics.base import Floats
 from tasks.scores import estimates
 from tasks.scores.column_facts import ColumnFacts, stated
 from tasks.scores.columns import NONE_FITTED, QUESTION, ScoreColumn

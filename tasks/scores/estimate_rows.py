@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.metrics.base import NOT_SAMPLED
 from goldmeter.pipeline.tables import Parts
-from tasks.metrics.base import NOT_SAMPLED
 from tasks.scores import estimates, human_labels, metrics_report, rater_agreement
 from tasks.scores.columns import Candidate
 from tasks.scores.estimates import rounded

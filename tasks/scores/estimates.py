@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from goldmeter.console.format import CERTAIN
-from tasks.metrics.base import Floats
-from tasks.metrics.catalogue import configure
+from goldmeter.metrics.base import Floats
+from goldmeter.metrics.catalogue import configure
 from tasks.scores.sums import ColumnSums, Counted
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params

@@ -7,8 +7,8 @@ import numpy as np
 
 from goldmeter.console.format import counted
 from goldmeter.errors import ParamsError
+from goldmeter.metrics.base import Floats
 from goldmeter.models.offline.measured import measured
-from tasks.metrics.base import Floats
 from tasks.scores.column_facts import VALUE
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.metrics.base import Floats
 from goldmeter.models.offline.measured import measured, share_trained_on
-from tasks.metrics.base import Floats
 from tasks.scores.columns import NOT_RATED, Candidate, Mask, Ratings, ScoreColumn
 from tasks.scores.estimates import is_one_cluster, silenced, with_warnings
 from tasks.scores.metrics_report import (

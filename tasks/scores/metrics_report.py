@@ -14,8 +14,8 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import DataError
+from goldmeter.metrics.catalogue import names
 from goldmeter.pipeline import contents
-from tasks.metrics.catalogue import names
 
 # Name beside those of the score → field of a pass rate.
 _RATE = {"pass_rate": "value", "pass_rate_low": "low", "pass_rate_high": "high", "threshold": "threshold"}

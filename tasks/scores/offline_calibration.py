@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tasks.metrics.base import Floats
+from goldmeter.metrics.base import Floats
 from tasks.scores.columns import Candidate, Hashes, Mask, hashed
 from tasks.scores.human_labels import LABEL, MOST_LABELLED, most_have
 from tasks.scores.metrics_report import CalibrationEntry, ReliabilityEntry

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
 
 import numpy as np
 
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-from tasks.metrics.base import Floats
 from tasks.scores.columns import Candidate, ScoreColumn
 from tasks.scores.estimates import is_one_cluster, silenced
 from tasks.scores.human_labels import FEWEST, LABEL, interval

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
-from tasks.metrics.base import Floats
 from tasks.scores.columns import QUESTION, hashed, lone_clusters
 from tasks.scores.estimates import ONE_CLUSTER, silenced
 from tasks.scores.metrics_report import (

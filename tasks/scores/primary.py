@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from goldmeter.errors import ParamsError, did_you_mean
-from tasks.metrics.catalogue import correctness_verdict
+from goldmeter.metrics.catalogue import correctness_verdict
 from tasks.scores.column_facts import VALUE
 from tasks.scores.human_labels import FEWEST, LABEL
 from tasks.scores.sums import AnyColumn_co, Counted, OfColumns, System

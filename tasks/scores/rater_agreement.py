@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-from tasks.metrics.base import Floats
 from tasks.scores.columns import NONE_FITTED, NOT_RATED, Candidate, Mask, Ratings, ScoreColumn, group_keys, hashed
 from tasks.scores.estimates import is_one_cluster, silenced, with_warnings
 from tasks.scores.human_labels import (

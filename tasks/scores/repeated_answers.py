@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.metrics.base import Floats
+from goldmeter.metrics.base import Floats
 from tasks.scores import estimates
 from tasks.scores.columns import Candidate, Mask, ScoreColumn
 from tasks.scores.metrics_report import PassEntry, RepeatedEntry, SpreadEntry

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-from tasks.metrics.base import Floats
 from tasks.scores.column_facts import RESOURCES, SHARES
 from tasks.scores.columns import Hashes, group_keys, hashed
 from tasks.scores.estimates import is_one_cluster, with_warnings

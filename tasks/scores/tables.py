@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ConfigDict, RootModel, field_validator
 
+from goldmeter.metrics.base import Floats, Metric
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Embed, Pairs
 from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.tables import about, describe
-from tasks.metrics.base import Floats, Metric
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Embed, Pairs
 from tasks.scores.column_facts import TO_FIT, ColumnFacts, statement
 
 

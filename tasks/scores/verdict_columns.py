@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tasks.metrics.base import Floats
+from goldmeter.metrics.base import Floats
 from tasks.scores.column_facts import VALUE
 
 # Keys of the metadata of data/judge: the names of the jurors in the order of votes; metric → what its votes mean.

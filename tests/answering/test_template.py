@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
+from goldmeter.metrics.prompt_template import render, variables_of
 from tasks.answering.systems import VARIABLES, System, check_prompt
 from tasks.dataset.settings import Dataset
-from tasks.metrics.prompt_template import render, variables_of
 from tests.hostile_texts import TEXTS
 from tests.test_load import MAPPING
 

@@ -8,9 +8,9 @@ import pytest
 from absl.logging import get_absl_handler
 
 from benchmarks import data, lexical, reference
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.pipeline.yaml import load_yaml
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
 from tests.small_project import PARAMS
 
 

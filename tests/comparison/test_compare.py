@@ -10,6 +10,7 @@ import pytest
 
 from goldmeter.errors import ComparisonError, DataError, VersionError
 from goldmeter.pipeline.tables import Parts, write_part
+from goldmeter.versions.version import Version
 from tasks.comparison.compare import (
     CompareOptions,
     Matched,
@@ -21,7 +22,6 @@ from tasks.comparison.compare import (
     with_thresholds,
 )
 from tasks.scores import columns
-from tasks.versions.version import Version
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument
 from tests.comparison.sample import GATE, NORMALIZE, answers, change_facts, drawn, gate, gate_on, row, version

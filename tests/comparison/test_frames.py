@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ComparisonError, ParamsError
+from goldmeter.metrics import scores
 from goldmeter.statistics import paired_difference
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.frames import compare
-from tasks.metrics import scores
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import METRICS, answers, gate, version
 

@@ -7,14 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.models import offline
-from goldmeter.pipeline.tables import describe
-from tasks.judging.cascade import offline_table
-from tasks.judging.rows import schema_of
-from tasks.judging.sampling import sampled
-from tasks.judging.settings import Judge, default_metric
-from tasks.judging.statuses import STATUSES, statuses
-from tasks.metrics.base import (
+from goldmeter.metrics.base import (
     DISABLED,
     EMPTY_RESPONSE,
     FILTERED,
@@ -22,6 +15,13 @@ from tasks.metrics.base import (
     NO_RESPONSE,
     NOT_SAMPLED,
 )
+from goldmeter.models import offline
+from goldmeter.pipeline.tables import describe
+from tasks.judging.cascade import offline_table
+from tasks.judging.rows import schema_of
+from tasks.judging.sampling import sampled
+from tasks.judging.settings import Judge, default_metric
+from tasks.judging.statuses import STATUSES, statuses
 from tasks.scores.column_facts import ColumnFacts, statement
 from tests.hostile_texts import TEXTS
 from tests.test_judge import params

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import ParamsError
+from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.pipeline import params as sections
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.pipeline.yaml import parse_yaml
@@ -20,7 +21,6 @@ from tasks.judging import canaries
 from tasks.judging.preflight import plan_next_run
 from tasks.judging.rows import rows_of, schema_of
 from tasks.judging.settings import check_prompts
-from tasks.metrics.judged import JudgeMetric
 from tasks.scores.columns import score_columns
 from tests.documents import blocks
 from tests.hostile_texts import TEXTS
@@ -460,7 +460,7 @@ def test_nothing_in_tasks_names_a_judge_metric_but_its_own_file() -> None:
         check=False,
     ).stdout.split()
 
-    assert sorted(found) == ["tasks/metrics/judge/meaning_match.py", "tasks/metrics/judge/similarity_judge.py"]
+    assert sorted(found) == ["goldmeter/metrics/judge/meaning_match.py", "goldmeter/metrics/judge/similarity_judge.py"]
 
 
 def test_the_prompts_of_the_guide_are_those_that_the_project_has() -> None:

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import BatchesAtWorkError, ParamsError
+from goldmeter.metrics.judged import JudgeMetric
+from goldmeter.metrics.verdict_types import Criterion
 from goldmeter.pipeline.tables import Parts, about, write_part
 from tasks.dataset.mapping import CRITERIA
 from tasks.judge import counts
 from tasks.judging.preflight import plan_next_run
 from tasks.judging.rows import rows_of, schema_of
-from tasks.metrics.judged import JudgeMetric
-from tasks.metrics.verdict_types import Criterion
 from tests.asking.test_batches import BATCH, NO_WAIT, fast
 from tests.judge_server import completion
 from tests.own_judge import METRICS, own_question, schema, write_prompt

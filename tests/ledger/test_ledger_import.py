@@ -13,7 +13,7 @@ from goldmeter.ledger import open_store, root
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.vectors import Vectors
 from goldmeter.ledger.verdicts import Verdicts
-from tasks.versions.evidence import import_revisions
+from goldmeter.versions.evidence import import_revisions
 
 PIPELINE = """\
 stages:

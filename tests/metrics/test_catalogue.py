@@ -1,9 +1,9 @@
 import pytest
 
 from goldmeter.errors import ParamsError
-from tasks.metrics import catalogue
-from tasks.metrics.catalogue import configure, families, family_of, metric_class, names
-from tasks.metrics.lexical.bleu import Bleu
+from goldmeter.metrics import catalogue
+from goldmeter.metrics.catalogue import configure, families, family_of, metric_class, names
+from goldmeter.metrics.lexical.bleu import Bleu
 
 
 def test_a_metric_is_a_module_of_its_family():

@@ -4,12 +4,12 @@ import sys
 import numpy as np
 import pytest
 
-import tasks.metrics
+import goldmeter.metrics
 from goldmeter.errors import ParamsError
+from goldmeter.metrics import accuracy, score
+from goldmeter.metrics.base import token_fallback
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import tokenizer
-from tasks.metrics import accuracy, score
-from tasks.metrics.base import token_fallback
-from tasks.metrics.pairs import Pairs
 
 
 def test_scores_rows_with_one_reference_or_several():
@@ -89,14 +89,14 @@ def test_a_lone_surrogate_in_an_input_is_named_too():
 
 
 def test_accuracy_is_at_hand():
-    assert tasks.metrics.accuracy(["Paris!"], ["paris"])["accuracy"] == 1.0
+    assert goldmeter.metrics.accuracy(["Paris!"], ["paris"])["accuracy"] == 1.0
     with pytest.raises(AttributeError, match="no attribute 'precision'"):
-        _ = tasks.metrics.precision
+        _ = goldmeter.metrics.precision
 
 
 def test_importing_metrics_is_light():
     heavy = "'numpy', 'pyarrow', 'nltk', 'numba', 'torch'"
-    code = f"import sys, tasks.metrics; print([module for module in ({heavy}) if module in sys.modules])"
+    code = f"import sys, goldmeter.metrics; print([module for module in ({heavy}) if module in sys.modules])"
 
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
+from goldmeter.metrics import frame, score, scores
+from goldmeter.metrics.base import NO_RESPONSE
+from goldmeter.metrics.catalogue import configure, names
 from goldmeter.text import tokens
 from goldmeter.text.columns import list_column, text_column
-from tasks.metrics import frame, score, scores
-from tasks.metrics.base import NO_RESPONSE
-from tasks.metrics.catalogue import configure, names
 
 RESPONSES = ["It is Paris.", "London", None, " "]
 REFERENCES = ["Paris", ["Rome", "Oslo"], "Bonn", "Bern"]
@@ -67,7 +67,7 @@ def test_texts_are_tokenised_and_embedded_once(monkeypatch: pytest.MonkeyPatch) 
     embedded, split = [], []
     monkeypatch.setattr(frame, "_embed", lambda: lambda texts: embedded.append(texts) or np.eye(len(texts)))
     monkeypatch.setattr(
-        "tasks.metrics.pairs.tokens", lambda *args, **kw: split.append(args) or tokens.tokens(*args, **kw)
+        "goldmeter.metrics.pairs.tokens", lambda *args, **kw: split.append(args) or tokens.tokens(*args, **kw)
     )
 
     scores(["bleu", "gleu", "meteor", "semantic_similarity", "reference_match"], ["a b", "c"], ["a b", "d"])

@@ -12,11 +12,11 @@ import numpy as np
 from goldmeter.pipeline import contents, params
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.pipeline.yaml import dump_yaml
+from goldmeter.versions.experiments import Experiment, Facts
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
 from tasks.scores.column_facts import ColumnFacts
 from tasks.scores.columns import Candidate, ScoreColumn
-from tasks.versions.experiments import Experiment, Facts
 from tests.comparison.sample import Row, version
 
 FIRST = datetime(2026, 11, 1, 2, tzinfo=UTC)

@@ -13,8 +13,21 @@ from goldmeter.pipeline.stage import load_stage
 # code is kept, the Python API that no stage calls, versions that only commands read, and packages whose `__init__` is a
 # docstring.
 PLUMBING = {
-    *("tasks", "goldmeter.errors", "tasks.metrics", "goldmeter.models", "tasks.scores", "goldmeter.text.machine_code"),
-    *("goldmeter.ledger", "goldmeter.pipeline", "goldmeter.console", "tasks.versions", "tasks.versions.version"),
+    *(
+        "tasks",
+        "goldmeter.errors",
+        "goldmeter.metrics",
+        "goldmeter.models",
+        "tasks.scores",
+        "goldmeter.text.machine_code",
+    ),
+    *(
+        "goldmeter.ledger",
+        "goldmeter.pipeline",
+        "goldmeter.console",
+        "goldmeter.versions",
+        "goldmeter.versions.version",
+    ),
 }
 # Prices change the judge's budget, and the format of numbers changes the report.
 NUMBERS = {"goldmeter.pipeline.run", "goldmeter.console.format"}
@@ -46,7 +59,7 @@ def source(module: str) -> Path:
 
 def code_of(imports: grimp.ImportGraph, stage: str) -> set[str]:
     """The modules that may change a stage's numbers: what it imports, stopping at plumbing."""
-    family = f"tasks.metrics.{FAMILIES.get(stage, '-')}."
+    family = f"goldmeter.metrics.{FAMILIES.get(stage, '-')}."
     found, todo = set(), [f"tasks.{stage}", *(m for m in imports.modules if m.startswith(family))]
     while todo:
         module = todo.pop()
@@ -100,7 +113,7 @@ def test_every_file_beside_the_code_is_somebodys_dep() -> None:
 
 def test_metrics_and_statistics_are_pure(imports: grimp.ImportGraph) -> None:
     impure = {"prefect", "dvc", "great_expectations", "yaml", "openai", "httpx", "requests", "urllib", "socket"}
-    pure = [m for m in imports.modules if m.startswith(("tasks.metrics", "goldmeter.statistics"))]
+    pure = [m for m in imports.modules if m.startswith(("goldmeter.metrics", "goldmeter.statistics"))]
 
     found = {m: imports.find_modules_directly_imported_by(m) & impure for m in pure}
 

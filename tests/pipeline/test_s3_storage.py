@@ -11,7 +11,7 @@ from goldmeter.errors import DataError, StorageError
 from goldmeter.pipeline.storage import Storage, manifest_of
 from goldmeter.pipeline.tables import Parts
 from goldmeter.runner import run
-from tasks.versions import stored_parts
+from goldmeter.versions import stored_parts
 from tests import s3_server
 from tests.comparison.repository import git
 from tests.small_project import edit, files

@@ -11,12 +11,12 @@ import pytest
 from goldmeter.errors import VersionError
 from goldmeter.ledger.entries import Entry, line_of
 from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.versions.version import Version
 from tasks.comparison.compare import CompareOptions, compare_several, compare_versions
 from tasks.monitoring.series import series, trend_of_versions
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
 from tasks.scores.estimates import rounded
-from tasks.versions.version import Version
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import gate_on
 from tests.comparison.test_render import HOSTILE

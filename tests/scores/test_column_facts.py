@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from tasks.metrics import base
-from tasks.metrics.catalogue import configure
-from tasks.metrics.judge.meaning_match import MeaningMatch
+from goldmeter.metrics import base
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.judge.meaning_match import MeaningMatch
 from tasks.scores.column_facts import TO_FIT, ColumnFacts, stated, statement
 from tasks.scores.tables import facts_of
 

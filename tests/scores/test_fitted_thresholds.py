@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.pipeline.tables import write_part
+from goldmeter.versions.version import Version
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.compare import CompareOptions, compare_versions
-from tasks.versions.version import Version
 from tasks.wording import comparison_lines
 from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 

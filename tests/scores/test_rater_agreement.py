@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
+from goldmeter.metrics.prompted import prompted
 from goldmeter.pipeline.tables import Parts, describe, write_part
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.gate import Gate
 from tasks.dataset.description import _score_description
 from tasks.dataset.settings import ScoreMapping
 from tasks.judging.settings import default_metric
-from tasks.metrics.prompted import prompted
 from tasks.scores import human_labels, rater_agreement, verdict_columns
 from tasks.scores.column_facts import statement
 from tasks.scores.columns import NOT_RATED, ratings_of

@@ -4,10 +4,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.pipeline.tables import about, describe
 from goldmeter.pipeline.validation import check
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
 from tasks.scores.tables import expect_metric, row_facts, score_table
 
 NORMALIZE = {"unicode": "NFKC", "case": True, "punctuation": True, "articles": False}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text import normalization
 from goldmeter.text.normalization import normalize, normalized_column
-from tasks.metrics.pairs import Pairs
 
 TRICKY = st.lists(
     st.sampled_from(list("aAnǰŉßİıΐ½ﬁ⁄/.,:;+-−–±$€!5٣٫´`^ \t\u00a0\u0301\u0345\u200d\ufe0f❤👩🏽ϓſK")),

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.columns import utf8
 from goldmeter.text.kernels.splitting import CONTRACTIONS
 from goldmeter.text.tokenizers import SQUAD, SQUAD_WITH_ARTICLES, TOKENIZERS, Tokenizer
 from goldmeter.text.tokens import JOINED, MARK, chunked
-from tasks.metrics.pairs import Pairs
 
 ALL = [pytest.param(tokenizer, id=name) for name, tokenizer in TOKENIZERS.items()]
 ALL += [pytest.param(SQUAD, id="squad"), pytest.param(SQUAD_WITH_ARTICLES, id="squad_with_articles")]

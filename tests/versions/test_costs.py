@@ -10,7 +10,7 @@ from goldmeter.ledger import open_store, root
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.vectors import Vectors
 from goldmeter.ledger.verdicts import Verdicts
-from tasks.versions import costs
+from goldmeter.versions import costs
 from tests.small_project import edit
 
 JUDGE, EMBED = Path("data/ledger/judge"), Path("data/ledger/embed")

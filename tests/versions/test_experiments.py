@@ -20,9 +20,9 @@ from goldmeter.errors import VersionError
 from goldmeter.pipeline import dvc_yaml
 from goldmeter.pipeline import git as tasks_git
 from goldmeter.pipeline.git import forget_surroundings
-from tasks.versions import experiments
-from tasks.versions.experiments import Facts, NameTakenError, free_name, record, require_free, snapshot
-from tasks.versions.version import versions
+from goldmeter.versions import experiments
+from goldmeter.versions.experiments import Facts, NameTakenError, free_name, record, require_free, snapshot
+from goldmeter.versions.version import versions
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.comparison.sample import answers, version
@@ -172,11 +172,17 @@ def test_dvc_lists_shows_applies_pushes_and_pulls_it_and_versions_compare(clone:
 def test_new_code_of_a_stage_and_new_dvc_files_belong_to_it_and_data_does_not() -> None:
     pipeline = Path("dvc.yaml").read_text(encoding="utf-8")
     others = "data/today.csv, '${dataset.path}', 's3://b/k', /dev/null, ../x.py"
-    deps = f"    deps: [tasks/metrics, tasks/new.py, {others}]\n"
+    deps = f"    deps: [goldmeter/metrics, tasks/new.py, {others}]\n"
     Path("dvc.yaml").write_text(pipeline.replace("    cmd: echo\n", f"    cmd: echo\n{deps}"), encoding="utf-8")
     dvc_yaml.forget_stages()
     Path(".gitignore").write_text("data/load\n*.pyc\n", encoding="utf-8")
-    for name in ("tasks/new.py", "tasks/metrics/mine.py", "tasks/metrics/mine.pyc", "tasks/other.py", "in/big.csv.dvc"):
+    for name in (
+        "tasks/new.py",
+        "goldmeter/metrics/mine.py",
+        "goldmeter/metrics/mine.pyc",
+        "tasks/other.py",
+        "in/big.csv.dvc",
+    ):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("", encoding="utf-8")
     for name in ("in/big.csv", "data/today.csv", "data/mine.csv"):
@@ -185,7 +191,7 @@ def test_new_code_of_a_stage_and_new_dvc_files_belong_to_it_and_data_does_not() 
 
     new = set(tree(snapshot().tree)) - set(tree("HEAD"))
 
-    assert new == {"tasks/new.py", "tasks/metrics/mine.py", "in/big.csv.dvc", "in/.gitignore"}
+    assert new == {"tasks/new.py", "goldmeter/metrics/mine.py", "in/big.csv.dvc", "in/.gitignore"}
 
 
 @pytest.mark.usefixtures("clone")

@@ -13,10 +13,10 @@ from goldmeter.errors import ParamsError, VersionError
 from goldmeter.pipeline import dvc_yaml
 from goldmeter.pipeline.storage import MANIFEST, Manifest, Storage, manifest_of
 from goldmeter.pipeline.tables import write_part
+from goldmeter.versions import stored_parts
+from goldmeter.versions.stored_parts import KEPT_DAYS, collect
+from goldmeter.versions.version import versions
 from tasks.__main__ import main
-from tasks.versions import stored_parts
-from tasks.versions.stored_parts import KEPT_DAYS, collect
-from tasks.versions.version import versions
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.small_project import edit

@@ -14,8 +14,8 @@ from goldmeter.errors import DataError, VersionError
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.contents import dvc_hash
 from goldmeter.pipeline.storage import MANIFEST, Manifest, Storage
-from tasks.versions.verification import verify
-from tasks.versions.version import versions
+from goldmeter.versions.verification import verify
+from goldmeter.versions.version import versions
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.ledger.test_verdicts import entry

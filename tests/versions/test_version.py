@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import VersionError
-from tasks.versions.version import Version, commit_of, versions
+from goldmeter.versions.version import Version, commit_of, versions
 from tests.comparison import repository
 from tests.comparison.repository import NOW, TRIED, V1, V2, git
 from tests.raw_server import raw_server

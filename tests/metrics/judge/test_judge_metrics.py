@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from goldmeter.errors import ParamsError
-from tasks.metrics import score
-from tasks.metrics.judge.meaning_match import MeaningMatch
-from tasks.metrics.judge.similarity_judge import SimilarityJudge
-from tasks.metrics.judged import JudgeMetric
+from goldmeter.metrics import score
+from goldmeter.metrics.judge.meaning_match import MeaningMatch
+from goldmeter.metrics.judge.similarity_judge import SimilarityJudge
+from goldmeter.metrics.judged import JudgeMetric
 
 NAN = float("nan")
 

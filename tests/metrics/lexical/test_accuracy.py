@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics import accuracy
-from tasks.metrics.lexical.accuracy import Accuracy
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics import accuracy
+from goldmeter.metrics.lexical.accuracy import Accuracy
+from goldmeter.metrics.pairs import Pairs
 
 TEXTS = st.one_of(
     st.text(max_size=8), st.sampled_from(["Paris", "paris!", "Pariss", "1,000", "1000", "!!!", "???", ""])

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
 
+from goldmeter.metrics.lexical.bleu import Bleu
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import tokenizer
-from tasks.metrics.lexical.bleu import Bleu
-from tasks.metrics.pairs import Pairs
 
 NLTK_METHODS = {"none": "method0", "floor": "method1", "add-k": "method2", "exp": "method3"}
 SACREBLEU_METHODS = ["none", "floor", "add-k", "exp"]

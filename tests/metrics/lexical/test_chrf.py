@@ -4,8 +4,8 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.lexical.chrf import Chrf
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.lexical.chrf import Chrf
+from goldmeter.metrics.pairs import Pairs
 
 WORDS = ["the", "The", "(cat)", "cats!", "été", "東京タワー", "-", "?!", "1,000.", "😀", "\u00a0", "\x1f", "İ", "a"]
 TEXTS = st.one_of(st.text(max_size=20), st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join))

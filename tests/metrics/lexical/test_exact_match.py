@@ -1,7 +1,7 @@
 import pytest
 
-from tasks.metrics.lexical.exact_match import ExactMatch
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.lexical.exact_match import ExactMatch
+from goldmeter.metrics.pairs import Pairs
 
 
 def rows(responses, references, **options):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.lexical.f1 import F1
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.lexical.f1 import F1
+from goldmeter.metrics.pairs import Pairs
 
 TEXTS = st.one_of(
     st.text(max_size=20),

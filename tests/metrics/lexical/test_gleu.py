@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.gleu_score import corpus_gleu, sentence_gleu
 
+from goldmeter.metrics.lexical.gleu import Gleu
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import tokenizer
-from tasks.metrics.lexical.gleu import Gleu
-from tasks.metrics.pairs import Pairs
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "A", "dog", "."]), min_size=1, max_size=9).map(" ".join)
 ROWS = st.lists(st.tuples(WORDS, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=8)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 
 from goldmeter.errors import ParamsError
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.lexical.json_fields import JsonFields
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.json_values import fields
-from tasks.metrics.catalogue import configure
-from tasks.metrics.lexical.json_fields import JsonFields
-from tasks.metrics.pairs import Pairs
 from tests.text.test_json_values import VALUES
 
 SCHEMA = {"type": "object", "properties": {"total": {"type": "integer", "maximum": 100}}, "required": ["total"]}
@@ -170,7 +170,7 @@ def test_references_within_a_schema_are_followed(schema):
 def test_stats_and_details_compare_once(monkeypatch):
     compared = []
     monkeypatch.setattr(
-        "tasks.metrics.lexical.json_fields.fields", lambda *values: compared.append(1) or fields(*values)
+        "goldmeter.metrics.lexical.json_fields.fields", lambda *values: compared.append(1) or fields(*values)
     )
     metric, pairs = JsonFields(), Pairs.of(['{"a": 1}'] * 3, [['{"a": 1}', '{"a": 2}']] * 3)
 

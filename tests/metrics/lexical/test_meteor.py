@@ -8,11 +8,11 @@ from nltk.translate.meteor_score import single_meteor_score
 
 from benchmarks.reference import Synonyms, TableReader
 from goldmeter.errors import ModelError
+from goldmeter.metrics.lexical.meteor import Meteor
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text import wordnet as wordnet_module
 from goldmeter.text.tokenizers import tokenizer
 from goldmeter.text.wordnet import wordnet
-from tasks.metrics.lexical.meteor import Meteor
-from tasks.metrics.pairs import Pairs
 
 # Words that meet in every stage: by form, by stem, by synonym, by the synonym of a stem, and not at all.
 WORDS = ["the", "The", "car", "cars", "auto", "automobile", "machine", "run", "running", "ran", "42", "forty-two"]

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import distance
 
-from tasks.metrics.lexical.non_llm_string_similarity import NonLlmStringSimilarity
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.lexical.non_llm_string_similarity import NonLlmStringSimilarity
+from goldmeter.metrics.pairs import Pairs
 
 ORACLES = {
     "levenshtein": distance.Levenshtein,

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
-from tasks.metrics.catalogue import configure
-from tasks.metrics.lexical.number import UNDECIDED, Number
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.lexical.number import UNDECIDED, Number
+from goldmeter.metrics.pairs import Pairs
 
 math_verify = pytest.mark.skipif(find_spec("math_verify") is None, reason="extra symbolic is not installed")
 
@@ -183,7 +183,7 @@ def test_expressions_that_are_not_compared_in_time_are_wrong_and_say_so():
 
 
 def test_symbolic_without_math_verify_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("tasks.metrics.lexical.number.find_spec", lambda _: None)
+    monkeypatch.setattr("goldmeter.metrics.lexical.number.find_spec", lambda _: None)
 
     with pytest.raises(ParamsError, match=r"pip install 'goldmeter\[symbolic\]'"):
         configure("lexical", "number", {"symbolic": True})
@@ -199,7 +199,7 @@ def test_the_details_state_both_numbers_or_the_problem():
 
 
 def test_the_signature_says_how_the_number_was_made(monkeypatch):
-    monkeypatch.setattr("tasks.metrics.lexical.number.find_spec", lambda _: True)
+    monkeypatch.setattr("goldmeter.metrics.lexical.number.find_spec", lambda _: True)
     metric = Number(units={"km": 1000, "m": 1}, which="only")
 
     assert metric.signature() == (

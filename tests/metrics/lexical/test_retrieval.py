@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics import scores
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics import scores
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 
 RETRIEVAL = ["context_precision", "context_recall", "context_ndcg", "context_mrr"]
 # Hits at the ranks 2 and 4, and at 1, 2 and 3, discounted.

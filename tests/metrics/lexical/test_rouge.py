@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from tasks.metrics.lexical.rouge import Rouge
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.lexical.rouge import Rouge
+from goldmeter.metrics.pairs import Pairs
 
 WORDS = ["the", "The", "cats", "cat", "running", "ran", "été", "-", "42", "ties", "İ"]
 TEXTS = st.one_of(st.text(max_size=20), st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.metrics.catalogue import configure, metric_class, names
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.catalogue import configure, metric_class, names
+from goldmeter.metrics.pairs import Pairs
 
 METRICS = {
     name: [

@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.metrics import score
-from tasks.metrics.lexical.string_presence import LONG, StringPresence
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics import score
+from goldmeter.metrics.lexical.string_presence import LONG, StringPresence
+from goldmeter.metrics.pairs import Pairs
 
 
 def rows(responses, references, **options):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from goldmeter.errors import ParamsError
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
 
 DIRECTIONS = {"east": [1.0, 0.0], "north": [0.0, 1.0], "west": [-1.0, 0.0], "3/4": [3.0, 4.0]}
 

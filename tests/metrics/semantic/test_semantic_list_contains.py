@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
-from tasks.metrics.catalogue import configure
-from tasks.metrics.pairs import Pairs
-from tasks.metrics.semantic import default_embed
-from tasks.metrics.semantic.semantic_list_contains import phrases_of
+from goldmeter.metrics.catalogue import configure
+from goldmeter.metrics.pairs import Pairs
+from goldmeter.metrics.semantic import default_embed
+from goldmeter.metrics.semantic.semantic_list_contains import phrases_of
 
 FOX = "The quick brown fox jumps over the lazy dog."
 PHRASES = ["Brown fox!", "lazy dog", "dancing giraffe"]

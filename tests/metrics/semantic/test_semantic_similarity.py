@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tasks.metrics import score
-from tasks.metrics.catalogue import configure, names
-from tasks.metrics.cosine import cosines
-from tasks.metrics.pairs import Pairs
-from tasks.metrics.semantic import default_embed
+from goldmeter.metrics import score
+from goldmeter.metrics.catalogue import configure, names
+from goldmeter.metrics.cosine import cosines
+from goldmeter.metrics.pairs import Pairs
+from goldmeter.metrics.semantic import default_embed
 
 IDENTICAL = [
     "Paris", "New York", "The", "a", "It is Paris. It is big.", "Привет, мир", "مرحبا بالعالم", "नमस्ते दुनिया",
@@ -80,7 +80,7 @@ def test_each_text_is_asked_for_once():
 
 
 def test_cosines_do_not_depend_on_the_chunks(monkeypatch):
-    monkeypatch.setattr("tasks.metrics.cosine.PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr("goldmeter.metrics.cosine.PAIRS_AT_ONCE", 2)
     left, right = ["east", "", "3/4", "west", "north"], ["3/4", "east", "north", "east", "north-east"]
 
     assert cosines(compass(), left, right) == pytest.approx([0.6, -1, 0.8, -1, np.sqrt(0.5)])

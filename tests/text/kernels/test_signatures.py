@@ -16,8 +16,8 @@ from importlib import import_module
 import pyarrow as pa
 from numba.core.dispatcher import Dispatcher
 
-from tasks.metrics.catalogue import configure, metric_class, names
-from tasks.metrics.pairs import Pairs
+from goldmeter.metrics.catalogue import configure, metric_class, names
+from goldmeter.metrics.pairs import Pairs
 
 texts, lists = pa.array(["zero", "a.", None, "x y"]), pa.array([["r"], ["s", "t u"], ["é"], []], pa.list_(pa.string()))
 columns = [([], []), ([None], [[]]), ([""], [[""]]), (['"2 東 cars."'], ["auto's."])]

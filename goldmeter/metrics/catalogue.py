@@ -1,0 +1,125 @@
+"""Find metrics: a family is a folder beside this file, a metric is a module in it with one Metric class."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.metrics.base import Metric
+from goldmeter.pipeline.settings import explain
+
+_HERE = Path(__file__).parent
+AnyMetric = TypeVar("AnyMetric", bound=Metric)
+
+
+def families() -> list[str]:
+    """Return the names of the families, sorted."""
+    return sorted(folder.name for folder in _HERE.iterdir() if any(_modules(folder)))
+
+
+def names(family: str) -> list[str]:
+    """Return the names of a family's metrics, sorted. Modules whose name begins with an underscore are not metrics.
+
+    Raises:
+        ParamsError: Unknown family.
+    """
+    if family not in families():
+        raise ParamsError(unknown("family", family, families()))
+    return sorted(_modules(_HERE / family))
+
+
+def family_of(name: str) -> str:
+    """Return the family of a metric.
+
+    Raises:
+        ParamsError: Unknown metric.
+    """
+    family_by_metric = {metric: family for family in families() for metric in names(family)}
+    if name not in family_by_metric:
+        raise ParamsError(unknown("metric", name, sorted(family_by_metric)))
+    return family_by_metric[name]
+
+
+def metric_class(family: str, name: str) -> type[Metric]:
+    """Return the Metric class of a metric's module.
+
+    Raises:
+        ParamsError: Unknown family or metric.
+        TypeError: The module does not define exactly one Metric class.
+    """
+    if name not in names(family):
+        raise ParamsError(f"{family}.{name}: {unknown('metric', name, names(family))}")
+    module = importlib.import_module(f"goldmeter.metrics.{family}.{name}")
+    classes = [
+        cls
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if issubclass(cls, Metric) and cls.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        raise TypeError(f"{module.__name__} defines {len(classes)} Metric classes; a metric's module defines one")
+    return classes[0]
+
+
+def configure(family: str, name: str, options: Mapping[str, Any] | None, section: str | None = None) -> Metric:
+    """Return the metric with its options from params.yaml.
+
+    section: the path of the section that lists the metric; None: the family.
+
+    Raises:
+        ParamsError: A wrong option; the message names its path.
+    """
+    return validated(metric_class(family, name), options, f"{section or family}.{name}")
+
+
+def validated(cls: type[AnyMetric], options: Any, path: str, context: Any = None) -> AnyMetric:
+    """Return the metric of a class with options from params.yaml.
+
+    Raises:
+        ParamsError: A wrong option; the message names its path.
+    """
+    if not isinstance(options, Mapping | None):
+        raise ParamsError(f"{path}: expected options, such as {{threshold: 0.5}}, not {options!r}")
+    try:
+        return cls.model_validate(dict(options or {}), context=context)
+    except ValidationError as error:
+        raise ParamsError(explain(error, cls, path)) from None
+
+
+def declaring(family: str, declared: str) -> list[str]:
+    """Return the names of a family's metrics whose class declares this to be true, such as `is_correctness`, sorted."""
+    return [name for name in names(family) if getattr(metric_class(family, name), declared)]
+
+
+def unknown(kind: str, name: str, allowed: list[str]) -> str:
+    """Return the message for a name that does not exist, with similar names and all that are allowed."""
+    return f"unknown {kind} {name!r}{did_you_mean(name, allowed) or ';'} allowed: {', '.join(allowed)}"
+
+
+def _modules(folder: Path) -> Iterable[str]:
+    return _modules_at(folder, folder.stat().st_mtime_ns)
+
+
+@cache
+def _modules_at(folder: Path, changed: int) -> tuple[str, ...]:  # noqa: ARG001 (a new file changes the time)
+    """Names of the modules in a folder; reading it takes a millisecond."""
+    modules = pkgutil.iter_modules([str(folder)])
+    return tuple(module.name for module in modules if not module.name.startswith("_"))
+
+
+@cache
+def correctness_verdict() -> str:
+    """Return its name: the one metric of family `judge` that declares `is_correctness`.
+
+    Raises:
+        TypeError: None or several declare it.
+    """
+    found = declaring("judge", "is_correctness")
+    if len(found) != 1:
+        raise TypeError(f"metrics of family judge that declare is_correctness: {found}; expected one")
+    return found[0]

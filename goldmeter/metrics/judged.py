@@ -1,0 +1,236 @@
+"""Base class of metrics scored by a judge: prompt, reply schema, and parsing of replies."""
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goldmeter.metrics.base import Floats, MeanMetric
+from goldmeter.metrics.pairs import Pairs
+from goldmeter.metrics.prompt_template import LAYOUT, encode_fields
+from goldmeter.metrics.verdict_types import Criterion, VerdictType
+from goldmeter.pipeline.hashing import sha256
+
+FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+DETAILS, REASON = "details", "reason"
+Accept = Callable[[Sequence[str]], list[str]]
+
+
+class Verdict(NamedTuple):
+    """A judge's verdict on one row as a number, and its reason. met: of each criterion of a rubric 1 if met, else 0."""
+
+    score: float
+    reason: str
+    met: str = ""
+
+
+class Needs(NamedTuple):
+    """Columns of data/normalize without which a row is not asked about; None: the request does not hold one.
+
+    given: columns that must not be null.
+    """
+
+    response: str | None
+    references: str | None
+    given: tuple[str, ...] = ()
+
+
+class JudgeMetric(MeanMetric):
+    """A metric whose scores are verdicts of a judge; its corpus score is their mean.
+
+    The instructions are the text file beside its module. Statistics are the scores and 1, or zeros without a verdict.
+
+    is_correctness: whether it says, as a human label does, if an answer is right. has_offline: whether the offline
+    judge gives it, too. knows_canaries: whether its verdicts on canaries are known. explanation: the kind of the column
+    `<name>_<explanation>`: `reason` holds what the judge said; `details` also why there is no score, which
+    `judge_status` says of the other metrics; None for no such column. accepted_problems: see `Question`.
+    """
+
+    verdict_type: ClassVar[VerdictType]
+    is_correctness: ClassVar[bool] = False
+    has_offline: ClassVar[bool] = False
+    knows_canaries: ClassVar[bool] = False
+    explanation: ClassVar[str | None] = REASON
+    accepted_problems: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def verdict(self) -> VerdictType:
+        """The type of its verdicts."""
+        return self.verdict_type
+
+    @cached_property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The criteria of the row that it is about; empty where verdicts are not on criteria, or no row is known."""
+        return ()
+
+    def with_criteria(self, criteria: Sequence[Criterion]) -> Self:  # noqa: ARG002 (only rubrics have criteria)
+        """Return the metric as it is about a row with these criteria; name, prompt and signature are the same."""
+        return self
+
+    def of_row(self, row: Mapping[str, Any]) -> Self:
+        """Return the metric as it is about this row of data/normalize."""
+        return self.with_criteria([Criterion(**one) for one in row.get("criteria") or ()])
+
+    @property
+    def met_column(self) -> str | None:
+        """The column of data/judge with the share of draws that call each criterion met; None without criteria."""
+        return None
+
+    @property
+    def family(self) -> str:
+        return "judge"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.verdict.bounds
+
+    @property
+    def instructions(self) -> str:
+        """The static part of the request."""
+        return _text_beside(type(self))
+
+    @cached_property
+    def prompt_hash(self) -> str:
+        """The sha256, in hex, of everything in a request but the row."""
+        return sha256(f"{self.instructions}\n{LAYOUT}\n{json.dumps(self.reply_schema)}").hex()
+
+    @property
+    def reply_schema(self) -> dict[str, Any]:
+        """The JSON schema of a reply."""
+        verdict = {self.verdict.field: self.verdict.schema}
+        properties = {"nonce": {"type": "string"}, "reason": {"type": "string"}, **verdict}
+        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+    def mapped(self, variables: Mapping[str, str]) -> list[str]:
+        """Return the columns that `judge.variables` maps to what its request reads."""
+        return [*variables.values()]
+
+    def needs(self, variables: Mapping[str, str]) -> Needs:
+        """Return the columns that a request needs; variables: variable of the prompt → column of data/normalize."""
+        return Needs(variables["output"], variables["ground_truth"])
+
+    def fields(self, row: Mapping[str, Any], variables: Mapping[str, str], accept: Accept = list) -> str:
+        """Return what a request says of a row of data/normalize.
+
+        Args:
+            row: The cells of the row by column.
+            variables: Variable of the prompt → column.
+            accept: Returns all texts that count as right, given the references.
+
+        Raises:
+            ValueError: The request can't be made from this row; the message says why.
+        """
+        values = {name: row[column] for name, column in variables.items()}
+        return encode_fields(values | {"ground_truth": accept(texts_of(values["ground_truth"]))})
+
+    def message(self, fields: str, nonce: str) -> str:
+        """Return the part of a request that differs from row to row."""
+        return LAYOUT.format(nonce=nonce, fields=fields)
+
+    def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Verdict:
+        """Parse a reply, which must be one JSON object of the schema that repeats the request's nonce.
+
+        Args:
+            reply: The text of the reply.
+            nonce: The nonce of the request.
+            fenced: Accept one Markdown fence around the object.
+
+        Raises:
+            ValueError: The reply is invalid; the message says why.
+        """
+        values = _one_object(reply, fenced=fenced)
+        if set(values) != set(self.reply_schema["properties"]):
+            raise ValueError("the reply has other fields than asked for")
+        if values["nonce"] != nonce:
+            raise ValueError("the reply does not carry the nonce")
+        said, reason = values[self.verdict.field], values["reason"]
+        score = self.verdict.read(said)
+        if score is None or not isinstance(reason, str):
+            raise ValueError("the reply has a field of a wrong type")
+        return Verdict(score, reason.encode("utf-8", "replace").decode("utf-8"), self.verdict.met(said))
+
+    def stats(self, pairs: Pairs) -> Floats:
+        raise NotImplementedError(f"{self.name} is judged: its statistics come from scores, `stats_of(scores)`")
+
+    def stats_of(self, scores: Floats) -> Floats:
+        """Return the statistics of row scores, shape (n,) to (n, 2); NaN is unmeasured."""
+        measured = ~np.isnan(scores)
+        return np.stack([np.where(measured, scores, 0.0), measured.astype(np.float64)], axis=-1)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column, *(part_column(self.name, part) for part in self.verdict.parts))
+
+    def is_higher_better(self, column: str) -> bool:
+        return column not in [part_column(self.name, part) for part in self.verdict.bad_parts]
+
+    @property
+    def table_columns(self) -> tuple[str, ...]:
+        """All columns that it has in data/judge: its scores, the result, and what explains them."""
+        explained = (f"{self.name}_{self.explanation}",) if self.explanation else ()
+        met = (self.met_column,) if self.met_column else ()
+        return (*self.columns, f"{self.column}_result", *met, *explained)
+
+    @property
+    def pass_above(self) -> float | None:
+        return self.verdict.pass_above
+
+    @property
+    def pass_rule(self) -> str:
+        return super().pass_rule if self.pass_above is None else f"pass:>{self.pass_above:g}"
+
+    def result(self, scores: Floats) -> NDArray[np.str_]:
+        if self.pass_above is None:
+            return super().result(scores)
+        return np.where(np.isnan(scores), "unmeasured", np.where(scores > self.pass_above, "pass", "fail"))
+
+
+def part_column(name: str, part: str) -> str:
+    """Return the column of a part of a verdict, such as the share of a label.
+
+    >>> part_column("tone", "very rude")
+    'tone_very_rude'
+    """
+    word = re.sub(r"\W+", "_", part)
+    return f"{name}_{word}"
+
+
+def texts_of(cell: Any) -> list[str]:
+    """Return the texts of a cell, a text or a list of texts, that are not blank."""
+    return [text for text in (cell if isinstance(cell, list) else [cell]) if text and text.strip()]
+
+
+@cache
+def _text_beside(metric: type[JudgeMetric]) -> str:
+    return Path(inspect.getfile(metric)).with_suffix(".txt").read_text(encoding="utf-8")
+
+
+@lru_cache(256)
+def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
+    text = reply.strip()
+    if fenced and (match := FENCE.fullmatch(text)):
+        text = match[1]
+    try:
+        values = json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        values = None
+    if isinstance(values, dict):
+        return values
+    raise ValueError("the reply is not one JSON object")
+
+
+def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a name twice")
+    return values
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(name)

@@ -1,0 +1,97 @@
+"""ROUGE: precision, recall and F1 of the longest common subsequence of tokens (ROUGE-L), or of common n-grams.
+
+Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; rouge-score 0.1.2 `rougeL`, `rouge1` and
+`rouge2`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goldmeter.metrics.base import Floats, MeanMetric, with_fallback
+from goldmeter.metrics.pairs import Pairs, Tokens
+from goldmeter.text.tokenizers import TokenizerName, tokenizer
+from goldmeter.text.tokens import Integers, ngram_counts
+from goldmeter.text.words import Words, porter_stems
+
+# Characters. As in rouge-score, tokens up to this length are not stemmed.
+UNSTEMMED = 3
+_AS_ROUGE_SCORE = {"tokenizer": "rouge_score", "fallback": False}
+
+
+class Rouge(MeanMetric):
+    """The reference with the best F1 counts; tokens are lower-cased.
+
+    n: L is the longest common subsequence, 1 common tokens, 2 common pairs of neighbouring tokens.
+    stemmer: Porter's stem of tokens longer than 3.
+    fallback: texts without tokens (or pairs of them) are compared as they are; else they score 0.
+    """
+
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "rouge_score": _AS_ROUGE_SCORE,
+        "azure": _AS_ROUGE_SCORE,
+        "ragas": {**_AS_ROUGE_SCORE, "stemmer": True},
+    }
+
+    n: Literal["L", 1, 2] = "L"
+    stemmer: bool = False
+    tokenizer: TokenizerName = "words"
+    fallback: bool = True
+
+    @property
+    def column(self) -> str:
+        return "rouge_f1_score"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("rouge_precision", "rouge_recall", "rouge_f1_score")
+
+    def pair_scores(self, pairs: Pairs) -> Floats:
+        tokens = pairs.tokens(tokenizer(self.tokenizer))
+        common = self._common(tokens, pairs)
+        order = 1 if self.n == "L" else self.n
+        responses, references = (_units(side.lengths, order) for side in (tokens.responses, tokens.references))
+        precision = common / np.maximum(responses[pairs.rows], 1)
+        recall = common / np.maximum(references, 1)
+        f1 = 2 * precision * recall / np.where(common > 0, precision + recall, 1.0)
+        scores = np.stack([precision, recall, f1], axis=1)
+        return with_fallback(scores, tokens, pairs, order) if self.fallback else scores
+
+    def _common(self, tokens: Tokens, pairs: Pairs) -> Integers:
+        """Return the length of the longest common subsequence, or the number of common n-grams; shape (m,)."""
+        # Importing numba takes half a second.
+        from goldmeter.text.kernels.sequences import clipped_matches, common_subsequences
+
+        ids, responses, references = tokens.arrays
+        forms, n_forms = _forms(tokens.words, stemmer=self.stemmer)
+        if self.n == "L":
+            return common_subsequences(forms[ids], responses, references, pairs.rows, n_forms)
+        first = np.arange(len(pairs.rows))
+        return clipped_matches(forms[ids], responses, references, pairs.rows, first, first + 1, self.n)[:, -1]
+
+    def signature_fields(self) -> dict[str, object]:
+        return {
+            "type": self.n,
+            "stem": f"porter>{UNSTEMMED}" if self.stemmer else "no",
+            "tok": self.tokenizer,
+            "case": "lc",
+            "refs": "best",
+            "fallback": None if self.fallback else "no",
+        }
+
+
+def _units(lengths: Integers, order: int) -> Integers:
+    """Return the number of n-grams of that order in texts of these lengths; shape (len(lengths),)."""
+    return ngram_counts(lengths, order)[:, -1]
+
+
+def _forms(words: Words, *, stemmer: bool) -> tuple[NDArray[np.int32], int]:
+    """Return equal numbers for words that count as equal, shape (words,), and how many numbers there are."""
+    numbers, lowered = words.lowered()
+    if stemmer:
+        stems = zip(lowered.strings, porter_stems(lowered.strings), strict=True)
+        stemmed, lowered = Words.of([stem if len(word) > UNSTEMMED else word for word, stem in stems]).numbered()
+        numbers = stemmed[numbers]
+    return numbers, len(lowered)

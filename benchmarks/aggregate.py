@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from benchmarks.project import Project, copy
 from benchmarks.report import Floor, Result, Table
+from goldmeter.estimates.column_facts import statement
+from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.base import Metric
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.pipeline.tables import describe, write_part
-from tasks.scores.column_facts import statement
-from tasks.scores.tables import facts_of
 
 ROWS, PART_ROWS = 1_000_000, 50_000
 SECONDS, GIGABYTES = 10.0, 2.0

@@ -36,10 +36,10 @@ from benchmarks.data import TextPairs, generated_rows, normalized, real_rows, te
 from benchmarks.measure import Cost, in_forks, stay_on_one_core, timed, typical
 from benchmarks.reference import TOKENISED, Stack, stack, wordnet_reader
 from benchmarks.report import Floor, Result, Table
+from goldmeter.estimates.tables import pairs_of
 from goldmeter.metrics.base import Floats, Metric
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
-from tasks.scores.tables import pairs_of
 
 ROUNDS = 3
 SAMPLE = 2_000

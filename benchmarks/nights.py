@@ -18,6 +18,8 @@ from scipy.special import ndtri
 
 from benchmarks.coverage.cells import generator
 from benchmarks.report import Floor, Result, Table
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.metrics.base import Floats
 from goldmeter.versions.experiments import Facts
 from tasks.comparison import candidate_pairs
@@ -25,8 +27,6 @@ from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import pair
 from tasks.monitoring import decision, floors, store
 from tasks.monitoring.store import Contents
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import Candidate, ScoreColumn
 
 TEAMS, NIGHTS, ROWS = 200, 90, 100
 FLOOR = 0.85

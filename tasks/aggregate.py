@@ -11,16 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, field_validator
 
-from goldmeter.pipeline.contract import Contract
-from goldmeter.pipeline.files import to_json
-from goldmeter.pipeline.progress import Progress, quiet
-from goldmeter.pipeline.settings import Section, Share
-from goldmeter.pipeline.stage import Stage
-from goldmeter.pipeline.tables import Parts
-from goldmeter.pipeline.workers import Crew
-from tasks.comparison.gate import Gate
-from tasks.comparison.measures import check_measures
-from tasks.scores import (
+from goldmeter.estimates import (
     failures,
     human_labels,
     metrics_report,
@@ -31,11 +22,11 @@ from tasks.scores import (
     repeated_answers,
     resources,
 )
-from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import QUESTION, Candidate, score_tables
-from tasks.scores.criterion_rates import rubrics
-from tasks.scores.dataset_counts import dataset_counts
-from tasks.scores.estimate_rows import (
+from goldmeter.estimates.column_facts import VALUE
+from goldmeter.estimates.columns import QUESTION, Candidate, score_tables
+from goldmeter.estimates.criterion_rates import rubrics
+from goldmeter.estimates.dataset_counts import dataset_counts
+from goldmeter.estimates.estimate_rows import (
     estimate_rows,
     is_recalibrated,
     offline_probabilities,
@@ -45,17 +36,17 @@ from tasks.scores.estimate_rows import (
     with_few,
     with_labels,
 )
-from tasks.scores.estimates import rounded
-from tasks.scores.headline import headlines, leaders, rates
-from tasks.scores.metrics_report import best_first, primary_first
-from tasks.scores.offline_calibration import Probabilities
-from tasks.scores.passes import Labelled, Passes
-from tasks.scores.primary import VERDICT, Primary, primary
-from tasks.scores.score_parts import PartSums, ScoreParts, SecondSums
-from tasks.scores.signature import VerdictSource
-from tasks.scores.sums import CandidateSums
-from tasks.scores.targets import Targets, decided
-from tasks.scores.weighting import (
+from goldmeter.estimates.estimates import rounded
+from goldmeter.estimates.headline import headlines, leaders, rates
+from goldmeter.estimates.metrics_report import best_first, primary_first
+from goldmeter.estimates.offline_calibration import Probabilities
+from goldmeter.estimates.passes import Labelled, Passes
+from goldmeter.estimates.primary import VERDICT, Primary, primary
+from goldmeter.estimates.score_parts import PartSums, ScoreParts, SecondSums
+from goldmeter.estimates.signature import VerdictSource
+from goldmeter.estimates.sums import CandidateSums
+from goldmeter.estimates.targets import Targets, decided
+from goldmeter.estimates.weighting import (
     Mix,
     Mixing,
     RowWeights,
@@ -68,7 +59,16 @@ from tasks.scores.weighting import (
     weighting_of,
     with_plain,
 )
-from tasks.scores.worst_slices import worst_slices
+from goldmeter.estimates.worst_slices import worst_slices
+from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.files import to_json
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.settings import Section, Share
+from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.workers import Crew
+from tasks.comparison.gate import Gate
+from tasks.comparison.measures import check_measures
 from tasks.wording.comparison_document import PairEntry
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.console.terminal import say
+from goldmeter.estimates.tables import Semantic, pairs_of
 from goldmeter.ledger.vectors import Vectors
 from goldmeter.models.embedding.batches import require_dimension
 from goldmeter.models.embedding.distinct_texts import (
@@ -36,7 +37,6 @@ from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.stage import Stage
 from goldmeter.pipeline.tables import Parts, describe
 from goldmeter.pipeline.workers import Crew
-from tasks.scores.tables import Semantic, pairs_of
 
 # Torch's threads wait asleep, so that other stages can use the cores; it reads this when it is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

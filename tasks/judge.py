@@ -13,6 +13,10 @@ import pyarrow.compute as pc
 
 from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
+from goldmeter.estimates import verdict_columns
+from goldmeter.estimates.column_facts import ColumnFacts, statement
+from goldmeter.estimates.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
+from goldmeter.estimates.tables import expect_metric, facts_of, row_facts
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
@@ -59,10 +63,6 @@ from tasks.judging.statuses import (
     problems_of,
     read_columns,
 )
-from tasks.scores import verdict_columns
-from tasks.scores.column_facts import ColumnFacts, statement
-from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
-from tasks.scores.tables import expect_metric, facts_of, row_facts
 
 # Kinds of failures that a message lists.
 LISTED = 5

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.estimates.tables import Semantic, expect_scores, pairs_of, score_table
 from goldmeter.ledger.vectors import VectorEvidence
 from goldmeter.metrics.base import Floats
 from goldmeter.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
 from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.stage import Stage
-from tasks.scores.tables import Semantic, expect_scores, pairs_of, score_table
 
 
 class Params(Section):

@@ -9,6 +9,9 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.estimates.column_facts import SPLIT_IDS, statement
+from goldmeter.estimates.tables import facts_of, own_scores, score_table
+from goldmeter.estimates.targets import Targets
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline.measured import question_hash
@@ -17,9 +20,6 @@ from goldmeter.pipeline.validation import check
 from goldmeter.pipeline.workers import Crew, Processes, crew_of
 from tasks.aggregate import SCHEMA, Aggregate, Params, advice, aggregate, counts, expect
 from tasks.comparison.gate import Gate
-from tasks.scores.column_facts import SPLIT_IDS, statement
-from tasks.scores.tables import facts_of, own_scores, score_table
-from tasks.scores.targets import Targets
 from tests.reporting import made
 
 GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
@@ -245,9 +245,9 @@ def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool
 ) -> None:
     facts = {"set": "S", "cross_validated": 0.914, "n": 1, "questions": question_hash("What?")}
-    for module in ("goldmeter.models.offline.measured", "tasks.scores.human_labels"):
+    for module in ("goldmeter.models.offline.measured", "goldmeter.estimates.human_labels"):
         monkeypatch.setattr(f"{module}.measured", lambda: {"trained_on": facts})
-    monkeypatch.setattr("tasks.scores.headline.measured", lambda: None)
+    monkeypatch.setattr("goldmeter.estimates.headline.measured", lambda: None)
     asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(40)]
     judge = made.score_table(asked, "meaning_match", "judge", None, [float(n % 2) for n in range(40)], [None] * 40)
     column = about(judge.schema)["columns"]["meaning_match"]
@@ -274,7 +274,7 @@ def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
 def test_probabilities_of_the_offline_judge_that_labels_reject_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool
 ) -> None:
-    monkeypatch.setattr("tasks.scores.headline.measured", lambda: None)
+    monkeypatch.setattr("goldmeter.estimates.headline.measured", lambda: None)
     asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(60)]
     judge = made.score_table(asked, "meaning_match", "judge", None, [float(n % 2) for n in range(60)], [None] * 60)
     column = about(judge.schema)["columns"]["meaning_match"]
@@ -555,7 +555,7 @@ def test_labels_beyond_the_largest_number_are_chosen_by_their_ids_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("human_labels", "score_parts"):
-        monkeypatch.setattr(f"tasks.scores.{module}.MOST_LABELLED", 40)
+        monkeypatch.setattr(f"goldmeter.estimates.{module}.MOST_LABELLED", 40)
 
     found = [json.loads(written(in_parts(tmp_path / str(size), size))[1]) for size in (120, 14)]
 

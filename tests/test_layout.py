@@ -14,7 +14,7 @@ FLOORS: tuple[set[str], ...] = (
     {"goldmeter.pipeline", "goldmeter.console", "goldmeter.text", "goldmeter.statistics"},
     {"goldmeter.models", "goldmeter.ledger"},
     {"goldmeter.metrics", "goldmeter.versions"},
-    {"tasks.scores", "tasks.asking"},
+    {"goldmeter.estimates", "tasks.asking"},
     {"tasks.dataset", "tasks.wording"},
     {"tasks.judging", "tasks.comparison", "tasks.answering"},
     {"tasks.reporting"},

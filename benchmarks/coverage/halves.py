@@ -22,6 +22,10 @@ import numpy.typing as npt
 from benchmarks.coverage.cells import generator
 from benchmarks.data import EVOUNA
 from benchmarks.nq301 import FOLDER, nq301
+from goldmeter.estimates.columns import Candidate, ScoreColumn
+from goldmeter.estimates.human_labels import LABEL
+from goldmeter.estimates.primary import Primary
+from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline.labelled import Labelled, human_labelled
@@ -30,10 +34,6 @@ from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.gate import Gate, decision
 from tasks.comparison.pairing import pair
 from tasks.dataset.description import LABEL as LABEL_FACTS
-from tasks.scores.columns import Candidate, ScoreColumn
-from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import Primary
-from tasks.scores.tables import facts_of
 from tasks.wording.verdicts import Decision, Verdict
 
 DRAWS = 200

@@ -11,14 +11,14 @@ from scipy.stats import binom
 from benchmarks.coverage import cells, means
 from benchmarks.coverage.cells import Cell, Floats, Measure, Rng, Simulation, Study, contains, covers, each
 from benchmarks.coverage.means import Bounded
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.sums import CandidateSums, ColumnSums
+from goldmeter.estimates.worst_slices import worst_slices
 from goldmeter.statistics import Estimate
 from goldmeter.statistics.clusters import ClusterTotals
 from goldmeter.statistics.mean import interval_of_moments
 from goldmeter.statistics.moments import Moments
 from goldmeter.statistics.multiplicity import simultaneous_interval
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.sums import CandidateSums, ColumnSums
-from tasks.scores.worst_slices import worst_slices
 
 TOPIC, CROSSED = "all slices of a column", "all slices of a column, groups cross them"
 BOUNDED, WORSE = "all slices of a column, bounded scores", "a slice below the others"

@@ -8,11 +8,11 @@ from math import exp
 import numpy as np
 
 from benchmarks.coverage.cells import Floats, Rng, Simulation, beta_rates, contains, contrast, covers, each
+from goldmeter.estimates.sums import summed
 from goldmeter.statistics.arrays import IntArray
 from goldmeter.statistics.moments import Moments
 from goldmeter.statistics.weighted import WeightedSums, difference_limits, weighted_mean
 from goldmeter.statistics.wilson import score_interval
-from tasks.scores.sums import summed
 
 RATES, CLUSTERED, DIFFERENCES = "weighted rate", "weighted rate of clusters", "weighted difference"
 TARGET = covers(0.94)

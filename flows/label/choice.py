@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from flows.label.run_rows import JUDGE, Mask, RunRows
 from goldmeter.errors import DataError
+from goldmeter.estimates.offline_calibration import joined, labelled_probabilities, recalibration
+from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 from tasks.reporting.row_texts import hashed
-from tasks.scores.offline_calibration import joined, labelled_probabilities, recalibration
-from tasks.scores.score_parts import ScoreParts
 
 By = Literal["active", "random", "disagreement"]
 # How labelled rows came to be chosen: by flows.label, or on the page of the report by who reads it.

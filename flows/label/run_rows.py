@@ -11,11 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.estimates.primary import VERDICT
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.tables import Parts
 from tasks.reporting.row_texts import NAMED_BY, hashed
-from tasks.scores.primary import VERDICT
 
 Mask = NDArray[np.bool_]
 LOAD, JUDGE, AGGREGATE = Path("data/load"), Path("data/judge"), "aggregate"

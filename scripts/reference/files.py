@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from goldmeter.estimates import signature
+from goldmeter.estimates.column_facts import RESOURCES
 from goldmeter.metrics.catalogue import names
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
@@ -16,8 +18,6 @@ from tasks.dataset.settings import Params as Load
 from tasks.dataset.table import REJECTED, schema
 from tasks.judging import preference, rows, statuses
 from tasks.judging.settings import default_metric
-from tasks.scores import signature
-from tasks.scores.column_facts import RESOURCES
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",

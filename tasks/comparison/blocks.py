@@ -12,12 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from goldmeter.metrics.base import Floats
-from goldmeter.pipeline.tables import Parts
-from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Blocks, MadeWhenAsked, Pairing, Positions, distinct, pair
-from tasks.scores.column_facts import CONFIRMED, SPLIT_IDS, STALE
-from tasks.scores.columns import (
+from goldmeter.estimates.column_facts import CONFIRMED, SPLIT_IDS, STALE
+from goldmeter.estimates.columns import (
     QUESTION,
     Candidate,
     Hashes,
@@ -29,6 +25,10 @@ from tasks.scores.columns import (
     lone_clusters,
     require_same_parts,
 )
+from goldmeter.metrics.base import Floats
+from goldmeter.pipeline.tables import Parts
+from tasks.comparison.measures import LABEL
+from tasks.comparison.pairing import Blocks, MadeWhenAsked, Pairing, Positions, distinct, pair
 
 Block = TypeVar("Block")
 # Arrays begin at multiples of so many bytes.

@@ -7,17 +7,17 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.estimates import rounded
+from goldmeter.estimates.repeated_answers import parsed
+from goldmeter.estimates.signature import changes
+from goldmeter.estimates.weighting import Weighting
 from tasks.comparison import differences
 from tasks.comparison.compared import Compared, duplicates
 from tasks.comparison.differences import Difference
 from tasks.comparison.gate import Gate, margin, roles_of
 from tasks.comparison.measures import LABEL, measures, without_threshold
 from tasks.comparison.pairing import Blocks, Pairing, Questions
-from tasks.scores.columns import Candidate
-from tasks.scores.estimates import rounded
-from tasks.scores.repeated_answers import parsed
-from tasks.scores.signature import changes
-from tasks.scores.weighting import Weighting
 from tasks.wording.comparison_document import (
     JUDGE_ERRORS,
     CompositionEntry,
@@ -31,7 +31,7 @@ from tasks.wording.comparison_document import (
 )
 from tasks.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, missing, only_there, refusal
 
-# Candidate and measure → variance of a row's score by the judge alone, see `tasks.scores.rater_agreement`.
+# Candidate and measure → variance of a row's score by the judge alone, see `goldmeter.estimates.rater_agreement`.
 Noise: TypeAlias = Mapping[tuple[str, str], float]
 NO_NOISE: Noise = {}
 

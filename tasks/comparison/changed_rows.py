@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.estimates.column_facts import VALUE
+from goldmeter.estimates.columns import Hashes
 from goldmeter.metrics.base import Floats
 from tasks.comparison.compared import ComparedRows
 from tasks.comparison.pairing import Blocks, Pairing
-from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Hashes
 from tasks.wording.comparison_document import ChangedRow, ChangedRows
 
 

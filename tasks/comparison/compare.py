@@ -7,6 +7,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from goldmeter.errors import ComparisonError, DataError, VersionError
+from goldmeter.estimates.column_facts import VALUE, stated
+from goldmeter.estimates.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
+from goldmeter.estimates.estimates import rounded
+from goldmeter.estimates.metrics_report import METRICS, fitted_thresholds, numbers, reading
+from goldmeter.estimates.primary import Primary
+from goldmeter.estimates.repeated_answers import parsed
+from goldmeter.estimates.tables import pairs_of, score_table
+from goldmeter.estimates.weighting import Mix, weight_exponent, weighting_entry, weighting_of
 from goldmeter.metrics.catalogue import configure, unknown
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.versions.version import Version
@@ -19,14 +27,6 @@ from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Blocks, Pairing
 from tasks.comparison.resources import with_resources, without_guards
 from tasks.dataset.normalized import Normalize, normalized
-from tasks.scores.column_facts import VALUE, stated
-from tasks.scores.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
-from tasks.scores.estimates import rounded
-from tasks.scores.metrics_report import METRICS, fitted_thresholds, numbers, reading
-from tasks.scores.primary import Primary
-from tasks.scores.repeated_answers import parsed
-from tasks.scores.tables import pairs_of, score_table
-from tasks.scores.weighting import Mix, weight_exponent, weighting_entry, weighting_of
 from tasks.wording.comparison_document import (
     Against,
     ComparisonDocument,

@@ -8,6 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldmeter.estimates import estimates
+from goldmeter.estimates.columns import Mask, lone_clusters
+from goldmeter.estimates.estimates import UNBOUNDED
+from goldmeter.estimates.sums import summed
 from goldmeter.metrics.base import Floats
 from goldmeter.statistics.clusters import GroupTotals
 from goldmeter.statistics.corpus import Replicates
@@ -16,10 +20,6 @@ from goldmeter.statistics.paired import DifferenceSums, deleted
 from goldmeter.statistics.weighted import WeightedSums
 from tasks.comparison.measures import LABEL, Measure, measures
 from tasks.comparison.pairing import Blocks, Pairing, Positions
-from tasks.scores import estimates
-from tasks.scores.columns import Mask, lone_clusters
-from tasks.scores.estimates import UNBOUNDED
-from tasks.scores.sums import summed
 
 
 class ComparedRows(NamedTuple):

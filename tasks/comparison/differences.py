@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from goldmeter.estimates import estimates, human_labels
+from goldmeter.estimates.columns import Mask
+from goldmeter.estimates.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
+from goldmeter.estimates.primary import VERDICT, column
+from goldmeter.estimates.repeated_answers import parsed
+from goldmeter.estimates.sums import summed
+from goldmeter.estimates.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
 from goldmeter.metrics.base import Floats
 from goldmeter.statistics.weighted import WeightedSums
 from tasks.comparison.compared import ROUNDING, Compared, ComparedRows, critical_value
@@ -16,13 +23,6 @@ from tasks.comparison.gate import of_blocks, verdict
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing
 from tasks.comparison.powered import designed, powered, score_differences
-from tasks.scores import estimates, human_labels
-from tasks.scores.columns import Mask
-from tasks.scores.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
-from tasks.scores.primary import VERDICT, column
-from tasks.scores.repeated_answers import parsed
-from tasks.scores.sums import summed
-from tasks.scores.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
 from tasks.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from tasks.wording.verdicts import Verdict
 
@@ -81,9 +81,9 @@ def by_shares(one: Compared, parts: Parts) -> Compared:
 
 def weighted_difference(one: Compared, plain: "PairedDifference", confidence: float) -> "PairedDifference":
     """The weighted difference with its interval and p value; with equal weights, the plain one."""
+    from goldmeter.estimates.estimates import ONE_CLUSTER
     from goldmeter.statistics import Method
     from goldmeter.statistics.weighted import weighted_difference as difference
-    from tasks.scores.estimates import ONE_CLUSTER
 
     sums = one.sums.weighted
     if sums is None or (sums.n == one.n and sums.are_equal):

@@ -10,6 +10,9 @@ import pyarrow as pa
 from rich.console import Console
 
 from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
+from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.base import NOT_ASKED, Floats
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason
@@ -21,9 +24,6 @@ from tasks.comparison.gate import Gate, shared_primary
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, distinct, pair
 from tasks.dataset.description import LABEL as LABEL_FACTS
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
-from tasks.scores.tables import facts_of
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry
 from tasks.wording.verdicts import Decision
 

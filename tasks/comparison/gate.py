@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from goldmeter.estimates.column_facts import resource_measures
+from goldmeter.estimates.columns import Candidate, ScoreColumn
+from goldmeter.estimates.human_labels import LABEL
+from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, column, primary
+from goldmeter.estimates.repeated_answers import names
+from goldmeter.estimates.targets import Maximum
 from goldmeter.pipeline.settings import Section, Share
 from tasks.comparison.measures import measures, without_threshold
 from tasks.comparison.pairing import Blocks, Pairing, Positions
-from tasks.scores.column_facts import resource_measures
-from tasks.scores.columns import Candidate, ScoreColumn
-from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import OPTION, VERDICT, Primary, Reason, column, primary
-from tasks.scores.repeated_answers import names
-from tasks.scores.targets import Maximum
 from tasks.wording.comparison_document import DecisionEntry, PairEntry, WorstSlice
 from tasks.wording.release import Decisive, Release, reasons, sentence
 from tasks.wording.verdicts import Decision, Role, Verdict
@@ -35,7 +35,7 @@ Guard = Annotated[Annotated[Margin, Tag("|margin")] | Annotated[Maximum, Tag("|m
 class Gate(Section):
     """What decides on a release.
 
-    primary: the measure that decides; None: tasks.scores.primary chooses. metrics: the guards, measures that stop a
+    primary: the measure that decides; None: goldmeter.estimates.primary chooses. metrics: the guards, measures that stop a
     release when they lose more than their margin, or exceed their maximum. margin: of the primary measure.
     """
 

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldmeter.errors import ComparisonError
+from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.primary import Primary, Reason, measure_names
 from goldmeter.metrics.frame import NOT_ASKED_SUFFIX
 from tasks.comparison import candidate_pairs
 from tasks.comparison.compare import CompareOptions, Matched, Pair, Sides, document, match
@@ -21,8 +23,6 @@ from tasks.dataset.readers import READERS, detect
 from tasks.dataset.readers.log import lacks_question, missing
 from tasks.dataset.record import Value
 from tasks.dataset.sources import records
-from tasks.scores.columns import Candidate
-from tasks.scores.primary import Primary, Reason, measure_names
 from tasks.wording.comparison_document import ComparisonDocument, VersionEntry
 
 log = logging.getLogger(__name__)

@@ -6,14 +6,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.estimates import repeated_answers
+from goldmeter.estimates.column_facts import VALUE, resource_measures
+from goldmeter.estimates.columns import Candidate, ScoreColumn, score_tables
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.tables import facts_of
+from goldmeter.estimates.targets import PREFERRED_OVER, Maximum
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.dvc_yaml import stages
-from tasks.scores import repeated_answers
-from tasks.scores.column_facts import VALUE, resource_measures
-from tasks.scores.columns import Candidate, ScoreColumn, score_tables
-from tasks.scores.primary import VERDICT
-from tasks.scores.tables import facts_of
-from tasks.scores.targets import PREFERRED_OVER, Maximum
 
 Bounds = tuple[float, float]
 # The measure of human labels.

@@ -8,9 +8,9 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.estimates.columns import Candidate, Hashes, Mask
+from goldmeter.estimates.repeated_answers import by_question, question_groups
 from goldmeter.metrics.base import Floats
-from tasks.scores.columns import Candidate, Hashes, Mask
-from tasks.scores.repeated_answers import by_question, question_groups
 
 Item = TypeVar("Item")
 Positions = NDArray[np.intp]

@@ -5,6 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldmeter.estimates.column_facts import RESOURCES, SHARES, resource_measures
+from goldmeter.estimates.estimates import is_one_cluster, silenced
+from goldmeter.estimates.resources import kinds_of, signature, significant, statistic_of
+from goldmeter.estimates.targets import Maximum, TargetVerdict, maximum_verdict
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.statistics.arrays import BoolArray
@@ -12,10 +16,6 @@ from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.quantiles import average_interval, quantile_difference
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import Blocks
-from tasks.scores.column_facts import RESOURCES, SHARES, resource_measures
-from tasks.scores.estimates import is_one_cluster, silenced
-from tasks.scores.resources import kinds_of, signature, significant, statistic_of
-from tasks.scores.targets import Maximum, TargetVerdict, maximum_verdict
 from tasks.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
 from tasks.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, only_there, refusal
 

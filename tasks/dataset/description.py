@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from goldmeter.estimates.column_facts import SPLIT_IDS, WEIGHT, ColumnFacts, statement
 from tasks.dataset.index import RecordIndex
 from tasks.dataset.settings import Params, ScoreMapping
-from tasks.scores.column_facts import SPLIT_IDS, WEIGHT, ColumnFacts, statement
 
 # The human labels, described as a binary score column.
 LABEL = ColumnFacts(

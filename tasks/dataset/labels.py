@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.estimates.column_facts import CONFIRMED, PROBABILITY, STALE
 from goldmeter.pipeline.hashing import sha256
 from tasks.dataset.answers import Answers, Source
 from tasks.dataset.columns import Problems
@@ -16,7 +17,6 @@ from tasks.dataset.paths import quoted
 from tasks.dataset.settings import Dataset, LabelFile, LabelMapping, Word
 from tasks.dataset.sources import Value, as_text
 from tasks.dataset.texts import bare_text, finite, same_text
-from tasks.scores.column_facts import CONFIRMED, PROBABILITY, STALE
 
 # pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
 LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.estimates.column_facts import PROBABILITY, WEIGHT
 from goldmeter.pipeline.hashing import sha256
 from tasks.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
 from tasks.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
@@ -27,7 +28,6 @@ from tasks.dataset.record import TEXT_OR_NULL, Chunk, Value, as_text
 from tasks.dataset.settings import AskedCandidate, Dataset, ScoreMapping
 from tasks.dataset.sources import DECODER
 from tasks.dataset.texts import UnusableValueError, finite, texts
-from tasks.scores.column_facts import PROBABILITY, WEIGHT
 
 # In a log: the column that says why a sample has no answer, and the detail of a score that a sample does not have.
 ERROR, NOT_ASKED = "error", '{"unmeasured": "not applicable"}'

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 from pydantic import Discriminator, Field, FiniteFloat, Tag, field_validator, model_validator
 
 from goldmeter.errors import ParamsError
+from goldmeter.estimates.column_facts import RESOURCES
 from goldmeter.pipeline.settings import Positive, Section, ServerName, ServerUrl
-from tasks.scores.column_facts import RESOURCES
 
 OPENAI = "https://api.openai.com/v1"
 # Columns of data/answer that load reads as those of a candidate.

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.estimates.column_facts import PROBABILITY, WEIGHT
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.tables import describe
 from goldmeter.pipeline.workers import Crew
@@ -28,7 +29,6 @@ from tasks.dataset.record import Record, Value
 from tasks.dataset.remainder import remainder_of
 from tasks.dataset.scan import Scan, chunks_of, scan
 from tasks.dataset.settings import Dataset, Params
-from tasks.scores.column_facts import PROBABILITY, WEIGHT
 
 REJECTED = pa.schema(
     {"file": pa.string(), "line": pa.int64(), "id": pa.string(), "candidate": pa.string(), "reason": pa.string()}

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from goldmeter.errors import ExportError
+from goldmeter.estimates.column_facts import ColumnFacts, stated
+from goldmeter.estimates.metrics_report import Limited, MetricEntry
 from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import to_json
 from goldmeter.pipeline.tables import about
 from tasks.comparison.compare import scores_of
 from tasks.exports.results import Results, own_version, safe_name, written
-from tasks.scores.column_facts import ColumnFacts, stated
-from tasks.scores.metrics_report import Limited, MetricEntry
 
 SCHEMA = "0.3.0"
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goldmeter.errors import ExportError, ServerError
+from goldmeter.estimates.metrics_report import MetricEntry, numbers
 from goldmeter.pipeline.credentials import without_credentials
 from tasks.exports.results import Results, safe_name
-from tasks.scores.metrics_report import MetricEntry, numbers
 
 # What MLflow allows in a key, and how long keys and values may be in every store. Source: mlflow.utils.validation.
 _NOT_IN_KEYS = re.compile(r"[^\w. :-]", re.ASCII)

@@ -17,13 +17,13 @@ import httpx2
 import numpy as np
 
 from goldmeter.errors import ExportError, ServerError
+from goldmeter.estimates.columns import KEYS, ScoreColumn, details_column, score_columns
 from goldmeter.metrics.base import NO_RESPONSE
 from goldmeter.models.bounded_client import BoundedClient
 from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.tables import Parts
 from tasks.comparison.compare import scores_of
 from tasks.exports.results import Results, own_version, written
-from tasks.scores.columns import KEYS, ScoreColumn, details_column, score_columns
 
 EVENT = "gen_ai.evaluation.result"
 # Severity number of INFO in OpenTelemetry's data model of logs.

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldmeter.errors import ExportError
+from goldmeter.estimates.metrics_report import METRICS, Candidates, MetricsReport, reading
 from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import replacing
 from goldmeter.versions.version import Version, versions
-from tasks.scores.metrics_report import METRICS, Candidates, MetricsReport, reading
 
 # Characters of a hash that tell apart names which are shortened or changed to fit a target.
 HASH_CHARS = 8

@@ -9,6 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.estimates.column_facts import stated
+from goldmeter.estimates.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
+from goldmeter.estimates.tables import nullable
+from goldmeter.estimates.verdict_columns import verdicts_column
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import DISABLED, EMPTY_RESPONSE
 from goldmeter.metrics.judged import DETAILS
@@ -19,10 +23,6 @@ from tasks.judging.other_names import accepted_columns, other_names
 from tasks.judging.rows import Judged, columns_of, schema_of, table_of
 from tasks.judging.settings import Band, Judge
 from tasks.judging.statuses import ANSWERED, FAILED, STATUSES, Mask, sampled_rows, statuses, text_lists
-from tasks.scores.column_facts import stated
-from tasks.scores.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
-from tasks.scores.tables import nullable
-from tasks.scores.verdict_columns import verdicts_column
 
 LABEL = "label"
 

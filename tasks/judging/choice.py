@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from goldmeter.console.format import points_interval, rate_interval
 from goldmeter.console.terminal import say
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.estimates.column_facts import PROBABILITY
+from goldmeter.estimates.estimates import ONE_CLUSTER, is_one_cluster
 from goldmeter.ledger import root
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
@@ -35,8 +37,6 @@ from tasks.judging.plan import PanelPlan, Plan
 from tasks.judging.rows import entries_of, missing, verdicts_of
 from tasks.judging.settings import FAMILY, Judge
 from tasks.judging.statuses import ANSWERED, STATUSES, statuses
-from tasks.scores.column_facts import PROBABILITY
-from tasks.scores.estimates import ONE_CLUSTER, is_one_cluster
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import Estimate, PairedDifference

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.estimates.verdict_columns import JURORS, VOTES, Votes
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import Floats
 from goldmeter.metrics.judged import JudgeMetric
@@ -14,7 +15,6 @@ from goldmeter.models import offline
 from tasks.judging.rows import Judged, RowVerdicts, table_of_verdicts, verdicts_of
 from tasks.judging.settings import Judge
 from tasks.judging.statuses import ANSWERED, FAILED, NO_FAILURE
-from tasks.scores.verdict_columns import JURORS, VOTES, Votes
 
 
 def votes_of(metric: JudgeMetric) -> Votes:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Self, TypeAlias, cast
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.estimates.tables import nullable
+from goldmeter.estimates.verdict_columns import verdicts_column, votes_column
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE, Floats
@@ -26,8 +28,6 @@ from tasks.judging.statuses import (
     statuses_by_metric,
     together,
 )
-from tasks.scores.tables import nullable
-from tasks.scores.verdict_columns import verdicts_column, votes_column
 
 KEYS = pa.schema([("id", pa.string()), ("candidate", pa.string())])
 STATUS = pa.schema(

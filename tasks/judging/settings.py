@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 from pydantic import Field, field_validator, model_validator
 
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.estimates.verdict_columns import verdicts_column, votes_column
 from goldmeter.metrics.catalogue import configure, declaring, names
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.metrics.preference import NAME, Preference, preference
@@ -15,7 +16,6 @@ from goldmeter.metrics.prompted import Prompted, prompted
 from goldmeter.models.servers import ApiKey, address, server_class
 from goldmeter.pipeline.settings import Positive, Section, ServerName, ServerUrl, Share
 from tasks.judging.sampling import Filter
-from tasks.scores.verdict_columns import verdicts_column, votes_column
 
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.estimates.tables import pairs_of
 from goldmeter.metrics.base import (
     DISABLED,
     EMPTY_RESPONSE,
@@ -22,7 +23,6 @@ from goldmeter.metrics.judged import DETAILS, JudgeMetric, Needs
 from goldmeter.models.offline.texts import Texts
 from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge
-from tasks.scores.tables import pairs_of
 
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int8]

@@ -10,6 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.errors import ComparisonError, DataError, ParamsError, VersionError
+from goldmeter.estimates.column_facts import VALUE
+from goldmeter.estimates.columns import hashed
+from goldmeter.estimates.metrics_report import METRICS, numbers, reading
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.schedule import FIXED, Schedule
@@ -23,9 +26,6 @@ from tasks.monitoring import floors, labelled_answers, store
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.store import Row
-from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import hashed
-from tasks.scores.metrics_report import METRICS, numbers, reading
 from tasks.wording import comparison_lines
 from tasks.wording.alarms import Key, Look, losses, undecided
 from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry

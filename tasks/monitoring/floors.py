@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from goldmeter.console.format import CUT, abridged_apart
 from goldmeter.errors import LedgerError, ParamsError
+from goldmeter.estimates.column_facts import VALUE
+from goldmeter.estimates.columns import Candidate, Mask
 from tasks.comparison.measures import Measure, measures, without_threshold
 from tasks.monitoring.store import Contents
-from tasks.scores.column_facts import VALUE
-from tasks.scores.columns import Candidate, Mask
 from tasks.wording.alarms import BeyondFloor, beyond_floor, untested_floor
 
 if TYPE_CHECKING:  # importing scipy takes half a second

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from goldmeter.console.format import counted
 from goldmeter.console.terminal import plain
 from goldmeter.errors import GoldmeterError
+from goldmeter.estimates.columns import Mask, hashed
+from goldmeter.estimates.weighting import Mixing
 from goldmeter.pipeline import params
 from goldmeter.pipeline.tables import Parts
 from tasks.comparison.blocks import LabelledAnswers, left_in_place, of_load
 from tasks.comparison.compare import CompareOptions
 from tasks.monitoring import store
 from tasks.reporting.settings import Report
-from tasks.scores.columns import Mask, hashed
-from tasks.scores.weighting import Mixing
 
 if TYPE_CHECKING:
     from rich.console import Console

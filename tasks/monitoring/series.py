@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from goldmeter.estimates import metrics_report
+from goldmeter.estimates.signature import ABSENT, FieldChange, changes
 from tasks.reporting.trends import BY_HAND, Alarm, MeasureChange, PastRun, Series, Trend, TrendPoint
-from tasks.scores import metrics_report
-from tasks.scores.signature import ABSENT, FieldChange, changes
 
 # Runs of a series that are drawn: half a year of daily runs.
 MOST_RUNS = 180

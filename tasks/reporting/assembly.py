@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from goldmeter.errors import VersionError
+from goldmeter.estimates.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, primary_first
 from goldmeter.ledger.entries import Usage
 from goldmeter.ledger.verdicts import VerdictEvidence
 from goldmeter.pipeline import params
@@ -28,7 +29,6 @@ from tasks.reporting.score_tables import MetricScores, family_title, metrics, sl
 from tasks.reporting.settings import Report
 from tasks.reporting.survey import field_table
 from tasks.reporting.trends import Series
-from tasks.scores.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, primary_first
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
 from tasks.wording.conclusion import conclude
 from tasks.wording.evidence import trust, worst_slices

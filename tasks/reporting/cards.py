@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from goldmeter.console.format import Text, shown
+from goldmeter.estimates.columns import ScoreColumn
 from goldmeter.metrics.base import NOT_ASKED
 from tasks.reporting.chosen_rows import ChosenRows
 from tasks.reporting.notable_rows import LABEL, Kind
 from tasks.reporting.row_texts import DetailLines, explanation, metric_of, references_shown
-from tasks.scores.columns import ScoreColumn
 
 
 class ScoreCell(NamedTuple):

@@ -10,6 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.estimates.column_facts import WEIGHT
+from goldmeter.estimates.columns import Mask, ScoreColumn
+from goldmeter.estimates.failures import Kinds
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
 from tasks.reporting.histograms import Bins, BinValues, joined
@@ -26,9 +29,6 @@ from tasks.reporting.row_texts import (
     packed_explanation,
     row_name,
 )
-from tasks.scores.column_facts import WEIGHT
-from tasks.scores.columns import Mask, ScoreColumn
-from tasks.scores.failures import Kinds
 
 Sizes = NDArray[np.int64]
 # Characters of text that are kept at most. Of these, answers that do not fit when compressed are left out.

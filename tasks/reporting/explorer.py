@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from goldmeter.console.format import abridged, abridged_apart, visible
+from goldmeter.estimates.columns import Mask, ScoreColumn
 from tasks.reporting.chosen_rows import ChosenRows, whole_chars
 from tasks.reporting.drawing import colour, shape
 from tasks.reporting.notable_rows import LABEL, Answers, Kind
 from tasks.reporting.row_texts import COLUMNS, PAGE, PackedExplanation, hashed, metric_of, packed
 from tasks.reporting.run_summary import RunSummary
 from tasks.reporting.score_tables import family_title
-from tasks.scores.columns import Mask, ScoreColumn
 
 # Bytes of the page without the explorer's section that answers may fill up: the whole page stays below 10 MB.
 PAGE_BYTES = 9_950_000

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.console.format import abridged, number, visible
+from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.metrics.base import Floats
 from tasks.reporting.drawing import Span, Tick, bottom_axis, element, left_axis, round_ticks, svg, text
-from tasks.scores.column_facts import ColumnFacts
 
 # Bins of a histogram.
 BINS = 20

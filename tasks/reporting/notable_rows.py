@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from goldmeter.console.format import abridged_apart, number, visible
 from goldmeter.errors import DataError
+from goldmeter.estimates import failures
+from goldmeter.estimates.columns import KEYS, Mask, ScoreColumn, hashed, score_columns
+from goldmeter.estimates.failures import KINDS, Kinds
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-from tasks.scores import failures
-from tasks.scores.columns import KEYS, Mask, ScoreColumn, hashed, score_columns
-from tasks.scores.failures import KINDS, Kinds
 
 # Candidates that are compared row by row with the best one.
 MOST_OTHERS = 3

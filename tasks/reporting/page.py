@@ -20,6 +20,9 @@ from goldmeter.console.format import (
     shown,
     visible,
 )
+from goldmeter.estimates.failures import KINDS
+from goldmeter.estimates.metrics_report import AgreementEntry, MetricsReport
+from goldmeter.estimates.targets import TargetVerdict
 from goldmeter.pipeline.hashing import sha256
 from tasks.reporting import axes, reliability, score_tables, trends
 from tasks.reporting.cards import CardGroup
@@ -31,9 +34,6 @@ from tasks.reporting.row_texts import word_diff
 from tasks.reporting.score_tables import MetricScores, SliceTable, by_metric, passing
 from tasks.reporting.survey import FieldTable
 from tasks.reporting.trends import Series, Trend, trend_charts
-from tasks.scores.failures import KINDS
-from tasks.scores.metrics_report import AgreementEntry, MetricsReport
-from tasks.scores.targets import TargetVerdict
 from tasks.wording import comparison_lines, notes, several_lines
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
 from tasks.wording.conclusion import Conclusion

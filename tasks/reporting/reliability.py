@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from goldmeter.console.format import rate
+from goldmeter.estimates.metrics_report import ReliabilityEntry
 from tasks.reporting.drawing import Span, Tick, bottom_axis, element, left_axis, line, marks, svg, text
-from tasks.scores.metrics_report import ReliabilityEntry
 
 # Width and height of the plot, in pixels, and the space around it.
 SIDE = 220

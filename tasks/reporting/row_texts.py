@@ -7,11 +7,11 @@ from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import Text, shown
+from goldmeter.estimates.column_facts import WEIGHT
+from goldmeter.estimates.signature import JUDGED_BY
 from goldmeter.pipeline.files import to_json
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.tables import Parts
-from tasks.scores.column_facts import WEIGHT
-from tasks.scores.signature import JUDGED_BY
 
 # Suffixes of the columns that explain a score.
 SUFFIXES = ("_details", "_reason")

@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from goldmeter.estimates import failures
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.columns import details_column, score_columns, score_tables
+from goldmeter.estimates.metrics_report import Candidates, MetricsReport, fitted_thresholds
+from goldmeter.estimates.primary import VERDICT
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
 from tasks.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids, whole_chars
@@ -23,11 +28,6 @@ from tasks.reporting.survey import (
     present_candidates,
     survey,
 )
-from tasks.scores import failures
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import details_column, score_columns, score_tables
-from tasks.scores.metrics_report import Candidates, MetricsReport, fitted_thresholds
-from tasks.scores.primary import VERDICT
 from tasks.wording.release import source
 
 # Table → column → its facts, in the order of the table.

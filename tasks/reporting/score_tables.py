@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.estimates.column_facts import VALUE, ColumnFacts
 from tasks.comparison.gate import verdict
 from tasks.reporting.survey import Reasons, most_frequent
-from tasks.scores.column_facts import VALUE, ColumnFacts
 from tasks.wording.comparison_document import MeasureEntry, PairEntry, Unit
 from tasks.wording.evidence import by_column
 from tasks.wording.verdicts import RELATIONS, Verdict

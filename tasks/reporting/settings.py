@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from goldmeter.estimates.targets import ShareOrMaximum
 from goldmeter.pipeline.settings import Positive, Section
-from tasks.scores.targets import ShareOrMaximum
 
 
 class Report(Section):

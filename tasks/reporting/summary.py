@@ -11,9 +11,9 @@ from goldmeter.console import markdown
 from goldmeter.console.format import NONE, abridged_apart, counted, cut, listed, number, rate
 from goldmeter.console.terminal import plain, width_of
 from goldmeter.errors import ParamsError
+from goldmeter.estimates.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 from goldmeter.pipeline.files import read_json
 from goldmeter.pipeline.yaml import load_yaml
-from tasks.scores.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 from tasks.wording.conclusion import CandidateRate, Conclusion, conclude
 from tasks.wording.evidence import (
     agreement_lines,

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.estimates.columns import hashed
 from goldmeter.metrics.base import DISABLED, Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
 from tasks.reporting.histograms import Bins, Counts
 from tasks.reporting.notable_rows import Answers, Kind, RunColumns, RunPart, SplitIds, answers_of, notable_kinds
-from tasks.scores.columns import hashed
 
 # Ids → their order, shape (n,), where the numbers of several ids are equal.
 Ties = Callable[[pa.Array], NDArray[np.intp]]

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import NONE, abridged, counted, cut, number, rate, visible
+from goldmeter.estimates.signature import FieldChange
 from tasks.reporting.drawing import (
     LETTER,
     Span,
@@ -25,7 +26,6 @@ from tasks.reporting.drawing import (
     svg,
     text,
 )
-from tasks.scores.signature import FieldChange
 
 # The schedule of runs that nobody scheduled.
 BY_HAND = ""

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from goldmeter.console.format import CUT, abridged, abridged_apart, count, cut, listed, number, rate, visible
-from tasks.scores.column_facts import VALUE
+from goldmeter.estimates.column_facts import VALUE
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry
 from tasks.wording.comparison_lines import extent

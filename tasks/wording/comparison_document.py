@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from goldmeter.errors import ComparisonError
-from tasks.scores.metrics_report import Limited, WeightingEntry
+from goldmeter.estimates.metrics_report import Limited, WeightingEntry
 from tasks.wording.verdicts import Decision, Role, Verdict
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from goldmeter.console.format import CUT, about, count, counted, cut, listed, number, points, points_interval, rate
-from tasks.scores.column_facts import resource_measures
-from tasks.scores.metrics_report import Limited
+from goldmeter.estimates.column_facts import resource_measures
+from goldmeter.estimates.metrics_report import Limited
 from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
 from tasks.wording.verdicts import RELATIONS, Decision, Verdict
 

@@ -16,12 +16,12 @@ from goldmeter.console.format import (
     points,
     rate,
 )
-from tasks.scores.column_facts import RESOURCES
-from tasks.scores.headline import not_compared
-from tasks.scores.human_labels import FEWEST, LABEL
-from tasks.scores.metrics_report import HeadlineEntry, MetricEntry, MetricsReport
-from tasks.scores.primary import VERDICT
-from tasks.scores.targets import PREFERRED_OVER
+from goldmeter.estimates.column_facts import RESOURCES
+from goldmeter.estimates.headline import not_compared
+from goldmeter.estimates.human_labels import FEWEST, LABEL
+from goldmeter.estimates.metrics_report import HeadlineEntry, MetricEntry, MetricsReport
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.targets import PREFERRED_OVER
 from tasks.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
 from tasks.wording.release import by_judge_alone, source
 

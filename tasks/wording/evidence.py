@@ -17,8 +17,8 @@ from goldmeter.console.format import (
     rate,
     rate_interval,
 )
-from tasks.scores.human_labels import LABEL
-from tasks.scores.metrics_report import (
+from goldmeter.estimates.human_labels import LABEL
+from goldmeter.estimates.metrics_report import (
     AgreementEntry,
     Interval,
     MetricsReport,
@@ -27,8 +27,8 @@ from tasks.scores.metrics_report import (
     SliceEntry,
     WorstSlice,
 )
-from tasks.scores.primary import VERDICT
-from tasks.scores.signature import OFFLINE, VerdictSource
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.signature import OFFLINE, VerdictSource
 from tasks.wording.conclusion import NAMED, best_first, is_rate, short_names
 from tasks.wording.release import source
 

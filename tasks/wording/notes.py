@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from goldmeter.console.format import count, counted, listed
-from tasks.scores.estimates import ONE_CLUSTER
+from goldmeter.estimates.estimates import ONE_CLUSTER
 from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
 from tasks.wording.comparison_lines import NAMES, by_weight, interval, resources, signed, unit_of
 from tasks.wording.verdicts import Verdict

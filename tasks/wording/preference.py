@@ -4,8 +4,15 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from goldmeter.console.format import count, counted, joined, level, number, rate, rate_interval
-from tasks.scores.metrics_report import Interval, Limited, MetricsReport, NamedPairEntry, PositionEntry, PreferenceEntry
-from tasks.scores.signature import Signature
+from goldmeter.estimates.metrics_report import (
+    Interval,
+    Limited,
+    MetricsReport,
+    NamedPairEntry,
+    PositionEntry,
+    PreferenceEntry,
+)
+from goldmeter.estimates.signature import Signature
 from tasks.wording.conclusion import short_names
 
 # The points of the answer shown first that a judge without position bias gives.

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from goldmeter.console.format import about, count, counted, level, listed, number, points
-from tasks.scores.human_labels import LABEL
-from tasks.scores.primary import VERDICT, Primary, Reason
-from tasks.scores.signature import VerdictSource
+from goldmeter.estimates.human_labels import LABEL
+from goldmeter.estimates.primary import VERDICT, Primary, Reason
+from goldmeter.estimates.signature import VerdictSource
 from tasks.wording.comparison_document import (
     JUDGE_ERRORS,
     MaximumEntry,

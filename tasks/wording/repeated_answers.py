@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from goldmeter.console.format import counted, rate_interval
-from tasks.scores.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
-from tasks.scores.primary import VERDICT
+from goldmeter.estimates.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
+from goldmeter.estimates.primary import VERDICT
 from tasks.wording.conclusion import NAMED, UNKNOWN
 from tasks.wording.notes import number_of_draws
 from tasks.wording.release import source

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from numpy import format_float_positional
 
 from goldmeter.console.format import SMALLEST_SHOWN, number
-from tasks.scores.metrics_report import Limited, MetricsReport, ResourceEntry, ResourceStatistic
+from goldmeter.estimates.metrics_report import Limited, MetricsReport, ResourceEntry, ResourceStatistic
 
 # Kind → the title of its table.
 TITLES = {"latency": "Latency, seconds", "tokens": "Tokens", "cost": "Cost, US dollars"}

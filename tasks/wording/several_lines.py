@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import CUT, NONE, count, counted, cut, level, number, rate_interval
-from tasks.scores.primary import VERDICT
+from goldmeter.estimates.primary import VERDICT
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import (
     MeasureEntry,

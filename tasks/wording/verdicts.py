@@ -6,7 +6,7 @@ from enum import Enum, StrEnum
 from typing import Any, Literal
 
 from goldmeter.console.format import counted
-from tasks.scores.signature import FieldChange
+from goldmeter.estimates.signature import FieldChange
 
 # The primary measure decides, guards can stop a release, secondary measures are shown.
 Role = Literal["primary", "guard", "secondary"]

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.estimates.column_facts import RESOURCES, SPLIT_IDS
+from goldmeter.estimates.tables import pairs_of, score_table
 from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.versions.version import Version
@@ -18,8 +20,6 @@ from tasks.dataset.description import LABEL
 from tasks.dataset.normalized import Normalize
 from tasks.normalize import Params as NormalizeParams
 from tasks.normalize import normalize
-from tasks.scores.column_facts import RESOURCES, SPLIT_IDS
-from tasks.scores.tables import pairs_of, score_table
 
 GUARDS = {"exact_match": 0.0, "bleu": 0.0}
 GATE = Gate(primary="f1", metrics=GUARDS, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)

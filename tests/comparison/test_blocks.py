@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from goldmeter.errors import DataError
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.columns import Candidate, ScoreColumn, Slices
+from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.tables import Parts, write_part
 from tasks.comparison import blocks as version_blocks
@@ -19,9 +22,6 @@ from tasks.comparison.changed_rows import changed_rows, data_changed
 from tasks.comparison.compare import compare_versions
 from tasks.comparison.gate import shared_primary
 from tasks.comparison.pairing import Blocks, Pairing, pair
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import Candidate, ScoreColumn, Slices
-from tasks.scores.tables import facts_of
 from tests.comparison.sample import answers, drawn, gate, row, shuffled, version
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.columns import Candidate, ScoreColumn
+from goldmeter.estimates.estimates import ONE_CLUSTER
 from goldmeter.statistics import Method, sidak
 from tasks.comparison.compare import CompareOptions
 from tasks.comparison.compared import Compared, critical_value
 from tasks.comparison.pairing import pair
 from tasks.comparison.render import to_markdown
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import Candidate, ScoreColumn
-from tasks.scores.estimates import ONE_CLUSTER
 from tasks.wording import notes
 from tests.comparison.sample import Row, answers, gate_on
 from tests.comparison.test_document import compared, measures

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ComparisonError, DataError, VersionError
+from goldmeter.estimates import columns
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.versions.version import Version
 from tasks.comparison.compare import (
@@ -21,7 +22,6 @@ from tasks.comparison.compare import (
     scores_of,
     with_thresholds,
 )
-from tasks.scores import columns
 from tasks.wording import comparison_lines
 from tasks.wording.comparison_document import ComparisonDocument
 from tests.comparison.sample import GATE, NORMALIZE, answers, change_facts, drawn, gate, gate_on, row, version

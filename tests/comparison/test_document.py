@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.estimates.estimates import rounded
 from tasks.comparison.compare import DEFAULTS, CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
-from tasks.scores.estimates import rounded
 from tasks.wording import comparison_lines, notes
 from tests.comparison.sample import (
     COST,

@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.columns import Candidate, ScoreColumn, Slices
+from goldmeter.estimates.headline import leaders
+from goldmeter.estimates.primary import Primary
+from goldmeter.estimates.repeated_answers import by_question
 from tasks.comparison import candidate_pairs
 from tasks.comparison.compared import Compared
 from tasks.comparison.differences import rows_needed, uncorrected, with_judge_error
@@ -14,11 +19,6 @@ from tasks.comparison.gate import shared_primary
 from tasks.comparison.pairing import Pairing, pair, pair_questions
 from tasks.comparison.powered import designed as of_design
 from tasks.comparison.powered import powered
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import Candidate, ScoreColumn, Slices
-from tasks.scores.headline import leaders
-from tasks.scores.primary import Primary
-from tasks.scores.repeated_answers import by_question
 from tasks.wording.comparison_lines import failed
 from tests.comparison.sample import GATE
 

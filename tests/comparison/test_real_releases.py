@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from benchmarks.coverage.halves import GUARDED, decided, systems
+from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.headline import leaders
+from goldmeter.estimates.primary import Primary
 from goldmeter.models.offline.labelled import human_labelled
-from tasks.scores.columns import Candidate
-from tasks.scores.headline import leaders
-from tasks.scores.primary import Primary
 from tasks.wording.verdicts import Decision
 
 QUESTIONS = 600

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from goldmeter.estimates.weighting import Mix, Mixing
 from tasks.comparison import blocks as version_blocks
 from tasks.comparison.compare import CompareOptions, compare_versions
 from tasks.comparison.gate import Gate
-from tasks.scores.weighting import Mix, Mixing
 from tasks.wording.comparison_document import ComparisonDocument
 from tasks.wording.notes import notes
 from tasks.wording.verdicts import Decision

@@ -7,6 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.estimates.column_facts import ColumnFacts, statement
 from goldmeter.metrics.base import (
     DISABLED,
     EMPTY_RESPONSE,
@@ -22,7 +23,6 @@ from tasks.judging.rows import schema_of
 from tasks.judging.sampling import sampled
 from tasks.judging.settings import Judge, default_metric
 from tasks.judging.statuses import STATUSES, statuses
-from tasks.scores.column_facts import ColumnFacts, statement
 from tests.hostile_texts import TEXTS
 from tests.test_judge import params
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import ParamsError
+from goldmeter.estimates.columns import score_columns
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.pipeline import params as sections
 from goldmeter.pipeline.tables import Parts, about, write_part
@@ -21,7 +22,6 @@ from tasks.judging import canaries
 from tasks.judging.preflight import plan_next_run
 from tasks.judging.rows import rows_of, schema_of
 from tasks.judging.settings import check_prompts
-from tasks.scores.columns import score_columns
 from tests.documents import blocks
 from tests.hostile_texts import TEXTS
 from tests.judge_server import completion, question

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import BatchesAtWorkError, ModelError, ParamsError, ServerError
+from goldmeter.estimates.metrics_report import METRICS
+from goldmeter.estimates.signature import VerdictSource
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
@@ -22,8 +24,6 @@ from tasks.judge import Params
 from tasks.judging.canaries import canaries
 from tasks.judging.choice import Sample, choice, lines
 from tasks.judging.plan import PanelPlan, Plan
-from tasks.scores.metrics_report import METRICS
-from tasks.scores.signature import VerdictSource
 from tests.judge_server import KNOWN, Answer, JudgeServer, completion, problem, question, serving, verdict
 from tests.small_project import edit, write
 from tests.test_judge import HOW, broken, column, judged, params, rows

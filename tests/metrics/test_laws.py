@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from goldmeter.estimates.columns import score_columns
+from goldmeter.estimates.tables import score_table
 from goldmeter.metrics.base import NOT_ASKED, MeanMetric
 from goldmeter.metrics.catalogue import configure, metric_class, names
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.pipeline.tables import Parts, write_part
-from tasks.scores.columns import score_columns
-from tasks.scores.tables import score_table
 
 FAMILY = "lexical"
 METRICS = {

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from goldmeter.estimates.column_facts import ColumnFacts
+from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.pipeline import contents, params
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.pipeline.yaml import dump_yaml
 from goldmeter.versions.experiments import Experiment, Facts
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision
-from tasks.scores.column_facts import ColumnFacts
-from tasks.scores.columns import Candidate, ScoreColumn
 from tests.comparison.sample import Row, version
 
 FIRST = datetime(2026, 11, 1, 2, tzinfo=UTC)

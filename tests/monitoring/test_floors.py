@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import LedgerError, ParamsError
+from goldmeter.estimates.columns import Candidate
 from goldmeter.statistics import drift_detector
 from tasks.monitoring import decision, floors, store
 from tasks.monitoring.floors import EProcessEntry, FloorTests
-from tasks.scores.columns import Candidate
 from tests.monitoring.made_nights import candidate, facts, line
 
 NOTHING = np.zeros(0, np.uint64)

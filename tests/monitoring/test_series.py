@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.estimates.signature import FieldChange
 from tasks.monitoring.series import MOST_LARGE, MOST_RUNS, series
-from tasks.scores.signature import FieldChange
 from tests.reporting.past import DAY, FIRST, entry, floors, nights, past
 
 

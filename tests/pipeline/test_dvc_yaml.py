@@ -18,7 +18,7 @@ PLUMBING = {
         "goldmeter.errors",
         "goldmeter.metrics",
         "goldmeter.models",
-        "tasks.scores",
+        "goldmeter.estimates",
         "goldmeter.text.machine_code",
     ),
     *(

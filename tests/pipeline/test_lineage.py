@@ -17,7 +17,7 @@ from goldmeter.runner import run
 from tests.small_project import ROOT, ROWS, edit, write
 
 CODE = {
-    "tasks/one.py": b"import numpy as np\nfrom tasks.scores import x\nimport os\n    import scipy.stats\n",
+    "tasks/one.py": b"import numpy as np\nfrom goldmeter.estimates import x\nimport os\n    import scipy.stats\n",
     "tasks/many/a.py": b"from pyarrow.compute import equal\nimport a_library_that_is_nowhere\n",
     "tasks/many/words.txt": b"import pandas\n",
     "tasks/many/b/__init__.py": b"",

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.console.format import number, shown
+from goldmeter.estimates.columns import score_columns
 from goldmeter.pipeline.workers import Crew
 from tasks.reporting import chosen_rows
 from tasks.reporting.explorer import explorer, pack, packing_of, room
@@ -19,7 +20,6 @@ from tasks.reporting.row_texts import row_name
 from tasks.reporting.run_summary import summary_of
 from tasks.reporting.score_tables import FAMILIES
 from tasks.reporting.settings import Report
-from tasks.scores.columns import score_columns
 from tests.reporting.made import ROWS, SECTION, load_table, parts_of, row, tables, with_score, written
 
 PAGE = "reports/index.html"

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.ledger.entries import Usage
 from goldmeter.pipeline.run import Price
 from tasks.reporting.provenance import NOT_RECORDED, provenance, stage_checks
 from tasks.reporting.score_tables import MetricScores
-from tasks.scores.column_facts import ColumnFacts
 from tests.reporting.made import ROWS, inputs, section_of, validation, written
 from tests.test_report import HOSTILE, Page, words_of
 

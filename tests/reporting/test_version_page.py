@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import VersionError
+from goldmeter.estimates.estimates import rounded
 from goldmeter.ledger.entries import Entry, line_of
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.versions.version import Version
@@ -16,7 +17,6 @@ from tasks.comparison.compare import CompareOptions, compare_several, compare_ve
 from tasks.monitoring.series import series, trend_of_versions
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
-from tasks.scores.estimates import rounded
 from tasks.wording.verdicts import Decision
 from tests.comparison.sample import gate_on
 from tests.comparison.test_render import HOSTILE

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from goldmeter.console.format import cut, listed
+from goldmeter.estimates.primary import Primary
 from tasks.comparison.gate import decision
-from tasks.scores.primary import Primary
 from tasks.wording import comparison_lines, notes
 from tasks.wording.comparison_document import JudgeError
 from tasks.wording.comparison_lines import GateOutcome

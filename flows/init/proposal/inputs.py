@@ -19,10 +19,10 @@ from flows.init.proposal.roles import is_slice
 from flows.init.proposal.section import first, shown
 from goldmeter.console.format import counted
 from goldmeter.errors import DataError, GoldmeterError
+from goldmeter.estimates.column_facts import RESOURCES
 from tasks.dataset.formats.arrow import saved_files
 from tasks.dataset.readers import detect
 from tasks.dataset.sources import Record, records
-from tasks.scores.column_facts import RESOURCES
 
 # Files of a folder up to which their questions are compared; more are pieces of one table.
 MOST_FILES = 60

@@ -17,8 +17,8 @@ from flows.init.proposal.proposal import UNSET, Proposal
 from flows.init.proposal.section import flow, scalar
 from goldmeter.console.format import counted, rate, visible
 from goldmeter.console.terminal import console, say
+from goldmeter.estimates.column_facts import stated
 from goldmeter.pipeline.tables import Parts
-from tasks.scores.column_facts import stated
 
 DATA = Path("data")
 CUT = 240

@@ -1,0 +1,323 @@
+"""Headlines: each candidate's rate by the primary measure, who says so, and how far it is known; and who leads."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from goldmeter.console.format import counted
+from goldmeter.errors import ParamsError
+from goldmeter.estimates.column_facts import VALUE
+from goldmeter.estimates.human_labels import FEWEST, LABEL
+from goldmeter.estimates.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
+from goldmeter.estimates.primary import VERDICT, Primary, column, primary
+from goldmeter.estimates.signature import OFFLINE, VerdictSource
+from goldmeter.estimates.sums import CandidateSums, System
+from goldmeter.metrics.base import Floats
+from goldmeter.models.offline.measured import measured
+
+if TYPE_CHECKING:  # importing scipy takes half a second
+    from goldmeter.statistics import BiasModel
+
+# The share of rows outside of the offline judge's domain from which on its rate allows no claim. Up to it, these rows
+# count as all wrong in the lower limit and as all right in the upper one.
+MOST_OUTSIDE = 0.1
+# The number of labels that a note proposes.
+PROPOSED = 50
+LABELS = "human labels"
+NOTHING: Limited = {"value": None, "low": None, "high": None}
+
+
+def headlines(
+    primary: Primary,
+    candidates: Iterable[CandidateSums],
+    entries: Mapping[str, Mapping[str, MetricEntry]],
+    judge: VerdictSource,
+    confidence: float,
+) -> dict[str, HeadlineEntry]:
+    """The headline of each candidate.
+
+    Human labels of the same rows come first, combined with cheap scores where they cover a random part; then the
+    offline judge's rate with an interval for the human rate; a rate without a known error has no interval.
+
+    Args:
+        primary: The primary measure.
+        candidates: The candidates.
+        entries: Candidate → metric → its entry in the report.
+        judge: Who gave the verdicts.
+        confidence: Of the intervals.
+    """
+    return {one.name: _headline(primary, one, entries.get(one.name, {}), judge, confidence) for one in candidates}
+
+
+def leaders(
+    primary: Primary,
+    shown: Mapping[str, HeadlineEntry],
+    pairs: Sequence[Mapping[str, Any]],
+) -> LeadersEntry:
+    """All measured candidates that cannot be told apart from the best one.
+
+    A candidate is left out when another one is better by the simultaneous interval of their difference, so the set
+    contains the best one with the confidence of the comparisons.
+
+    Args:
+        primary: The primary measure.
+        shown: The headline of each candidate.
+        pairs: The comparisons of the candidates, with simultaneous intervals.
+
+    Source: Hsu 1996 (multiple comparisons with the best); Mogstad, Romano, Shaikh & Wilhelm 2024 (sets of the best).
+    """
+    names = [name for name, entry in shown.items() if entry["value"] is not None]
+    status = {shown[name]["status"] for name in names if shown[name]["measure"] == primary.name}
+    if len(names) > 1 and "unknown" in status:
+        note = "no claim on who leads: the error of the judge is not known here"
+        return {"measure": primary.name, "names": names, "decided": False, "note": note}
+    beaten = {loser for pair in pairs if (loser := _loser(pair, primary.name))}
+    best = [name for name in names if name not in beaten]
+    decided, reason = len(best) == 1, not_compared(pairs, best, primary.name)
+    note = f"not all could be compared: {reason}" if reason else _lead_note(best, len(names))
+    return {"measure": primary.name, "names": best, "decided": decided, "note": note}
+
+
+def not_compared(pairs: Sequence[Mapping[str, Any]], names: Sequence[str], measure: str) -> str:
+    """Which of these candidates could not be compared with each other, and why; empty where all were.
+
+    Args:
+        pairs: The comparisons of the candidates.
+        names: The candidates.
+        measure: The primary measure.
+    """
+    found = [
+        f"{pair['base']} and {pair['head']}: {refused['reason']}"
+        for pair in pairs
+        for refused in pair.get("refused", ())
+        if refused["measure"] == measure and {pair["base"], pair["head"]} <= {*names}
+    ]
+    if len(found) > 1:
+        return f"{found[0]} (and {counted(len(found) - 1, 'more pair')})"
+    return found[0] if found else ""
+
+
+def rates(
+    primary: Primary,
+    candidates: Iterable[CandidateSums],
+    shown: Mapping[str, HeadlineEntry],
+    entries: Mapping[str, Mapping[str, MetricEntry]],
+    judge: VerdictSource,
+    confidence: float,
+) -> dict[str, dict[str, Limited]]:
+    """Candidate → measure → its rate, for targets.
+
+    The rate of the primary measure is the headline; a judge's rate has the interval that a headline by it would have.
+
+    Args:
+        primary: The primary measure.
+        candidates: The candidates.
+        shown: The headline of each candidate.
+        entries: Candidate → metric → its entry in the report.
+        judge: Who gave the verdicts.
+        confidence: Of the intervals.
+    """
+    found: dict[str, dict[str, Limited]] = {}
+    for one in candidates:
+        metrics, headline = entries.get(one.name, {}), shown[one.name]
+        own = {f"{metric}{VALUE}": _limited(entry) for metric, entry in metrics.items() if _is_graded(one, metric)}
+        own |= {metric: _limited(_rate(one, metric, entry)) for metric, entry in metrics.items()}
+        if (verdicts := metrics.get(VERDICT)) and verdicts["value"] is not None:
+            own[VERDICT] = _limited(_by_judge(one, verdicts, judge, confidence))
+        if label := metrics.get(LABEL):
+            # Labels of selected rows say nothing of the others.
+            own[LABEL] = _limited(label.get("ppi", label)) if have_labels([one]) else NOTHING
+        found[one.name] = own | {name: _limited(headline) for name in (primary.name, headline["measure"])}
+    return found
+
+
+def _is_graded(candidate: CandidateSums, metric: str) -> bool:
+    """Whether a metric has a score beside its pass rate."""
+    scores = column(candidate, metric)
+    return scores is not None and scores.facts.has_graded_score
+
+
+def _rate(candidate: CandidateSums, metric: str, entry: MetricEntry) -> Mapping[str, Any]:
+    """The pass rate of a metric, or its score if it has none; unknown while its threshold is not fitted."""
+    scores = column(candidate, metric)
+    if scores is not None and scores.facts.awaits_threshold:
+        return NOTHING
+    return entry.get("pass_rate") or entry
+
+
+def _limited(entry: Mapping[str, Any]) -> Limited:
+    return {"value": entry["value"], "low": entry["low"], "high": entry["high"]}
+
+
+def _headline(
+    primary: Primary,
+    candidate: CandidateSums,
+    metrics: Mapping[str, MetricEntry],
+    judge: VerdictSource,
+    confidence: float,
+) -> HeadlineEntry:
+    if primary.name in {LABEL, VERDICT} and (labelled := _by_labels(primary, candidate, metrics, judge)):
+        return labelled
+    entry = metrics.get(primary.name.partition(".")[0])
+    if entry is None or entry["value"] is None:
+        note = f"{primary.name} is not measured"
+        return _entry(primary.name, NOTHING, 0, "nobody", "unknown", note)
+    if primary.name != VERDICT:
+        rate = _rate(candidate, primary.name, entry) if primary.name in metrics else entry
+        if rate["value"] is None:
+            note = f"the threshold of {primary.name} is not fitted: too few human labels, or nothing should pass"
+            return _entry(primary.name, NOTHING, 0, "nobody", "unknown", note)
+        note = f"by {primary.name}, {primary.reason}"
+        return _entry(primary.name, rate, entry["n"], primary.name, "measured", note)
+    return _by_judge(candidate, entry, judge, confidence, (metrics.get(LABEL) or {"n": 0})["n"])
+
+
+def _by_labels(
+    primary: Primary, candidate: CandidateSums, metrics: Mapping[str, MetricEntry], judge: VerdictSource
+) -> HeadlineEntry | None:
+    """The headline from human labels of the same rows; None without enough of them."""
+    entry, labels = metrics.get(LABEL), column(candidate, LABEL)
+    if entry is None or labels is None:
+        return None
+    n, rows = entry["n"], labels.n_rows
+    if powered := entry.get("ppi"):
+        judged = (metrics.get(VERDICT) or {"n": 0})["n"]
+        by = f"{LABELS} and {judge.name if judged else OFFLINE}"  # the offline judge's probability is always there
+        return _entry(LABEL, powered, n, by, "measured", _powered_note(powered, rows))
+    if primary.name == LABEL and n:
+        some = "" if n == rows else f" of {n:,} of {rows:,} rows"
+        return _entry(LABEL, entry, n, LABELS, "measured", f"by {LABELS}{some}")
+    if n == rows >= FEWEST:
+        return _entry(LABEL, entry, n, LABELS, "measured", f"by {LABELS}")
+    return None
+
+
+def _powered_note(powered: PredictionPowered, rows: int) -> str:
+    worth = powered["worth"]
+    added = f"; with scores of all rows they are worth {worth:,}" if worth and worth > powered["n"] else ""
+    how = "by a design" if powered["designed"] else "at random"
+    scaled = "; the offline judge's probabilities are recalibrated on labels" if "signature" in powered else ""
+    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen {how}{added}{scaled}"
+
+
+def _by_judge(
+    candidate: CandidateSums, entry: MetricEntry, judge: VerdictSource, confidence: float, labels: int = 0
+) -> HeadlineEntry:
+    """The headline from verdicts alone; labels: how many answers have one."""
+    rate: Mapping[str, Any] = entry.get("ppi", entry)
+    n, proposal = entry["n"], _proposal(confidence)
+    unknown = {"value": rate["value"], "low": None, "high": None}
+    if not judge.is_offline:
+        note = f"by {judge.name}; its error on your data is not known, so no claim. {proposal}"
+        return _entry(VERDICT, unknown, n, judge.name, "unknown", note)
+    share = candidate.share_outside
+    if share > MOST_OUTSIDE:
+        outside = sorted(candidate.outside.items(), key=lambda item: (-item[1], item[0]))
+        why = ", ".join(f"{reason}: {count / n:.0%}" for reason, count in outside)
+        note = (
+            f"by {OFFLINE}, but {share:.0%} of the answers lie outside its domain ({why}), so no claim. {proposal} "
+            "Or use a language model as judge, and label some rows to check it."
+        )
+        return _entry(VERDICT, unknown, n, OFFLINE, "unknown", note)
+    if (model := offline_bias()) is None:
+        note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
+        return _entry(VERDICT, unknown, n, OFFLINE, "unknown", note)
+    limits = _transported(rate, share, model, confidence)
+    checked = "not checked on your data"
+    if labels >= FEWEST and not candidate.labels_random:
+        checked = f"{labels:,} human labels do not correct it: they are not of all answers, and not chosen at random"
+    note = (
+        f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
+        f"{model.sets} other data sets. {proposal}"
+    )
+    return _entry(VERDICT, limits, n, OFFLINE, "estimated", note)
+
+
+def _transported(rate: Mapping[str, Any], share: float, model: "BiasModel", confidence: float) -> Limited:
+    """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
+    from goldmeter.statistics import transported
+
+    value = rate["value"]
+    # Near 0 and 1 the sampling interval is not symmetric, so each limit has the standard error of its own side.
+    below = standard_error(rate["low"], 2.0 * value - rate["low"], confidence)
+    above = standard_error(2.0 * value - rate["high"], rate["high"], confidence)
+    low = (1.0 - share) * transported(value, below**2, model, confidence).low
+    high = (1.0 - share) * transported(value, above**2, model, confidence).high + share
+    return {"value": value, "low": min(low, value), "high": max(high, value)}
+
+
+def standard_error(low: float, high: float, confidence: float) -> float:
+    """The standard error behind an interval."""
+    from scipy.special import ndtri
+
+    return (high - low) / 2.0 / -float(ndtri((1.0 - confidence) / 2.0))
+
+
+def has_offline_verdicts(candidate: System) -> bool:
+    """Whether the offline judge gave all or some verdicts on the candidate's answers."""
+    judged = column(candidate, VERDICT)
+    return judged is not None and VerdictSource.of(judged.facts.signature).has_offline
+
+
+def have_labels(candidates: Sequence[System]) -> bool:
+    """Whether human labels allow a statement on all these candidates, so that they need no judge."""
+    try:
+        return primary(None, candidates, random=all(one.labels_random for one in candidates)).name == LABEL
+    except ParamsError:
+        return False
+
+
+def _proposal(confidence: float) -> str:
+    from goldmeter.statistics import score_interval
+
+    low, high = score_interval(0.5, PROPOSED, confidence=confidence)  # the widest: the human rate is not known
+    return (
+        f"{PROPOSED} human labels of randomly chosen rows (dataset.labels: random) would give the rate to "
+        f"±{50 * (high - low):.0f} points or closer."
+    )
+
+
+def offline_bias() -> "BiasModel | None":
+    """How the offline judge's bias varies; None for a model that was not measured."""
+    from goldmeter.statistics import bias_model
+
+    facts = measured()
+    if facts is None:
+        return None
+    systems = facts["systems"]
+    errors: Floats = np.array([one["error"] for one in systems])
+    return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
+
+
+def _loser(pair: Mapping[str, Any], measure: str) -> str | None:
+    """The candidate of a pair that is worse; None where they cannot be told apart."""
+    compared = pair["measures"].get(measure)
+    if compared is None or compared["difference"]["low"] is None:
+        return None
+    better, worse = ("head", "base") if compared["higher_is_better"] else ("base", "head")
+    if compared["difference"]["low"] > 0.0:
+        return str(pair[worse])
+    return str(pair[better]) if compared["difference"]["high"] < 0.0 else None
+
+
+def _lead_note(best: Sequence[str], candidates: int) -> str:
+    if candidates == 1:
+        return "one candidate"
+    if len(best) == 1:
+        return "better than every other candidate"
+    return "no significant difference between them" if len(best) > 1 else "no candidate leads"
+
+
+def _entry(measure: str, rate: Mapping[str, Any], n: int, by: str, status: Any, note: str) -> HeadlineEntry:
+    limits = _limited(rate)
+    return {
+        "measure": measure,
+        "value": limits["value"],
+        "low": limits["low"],
+        "high": limits["high"],
+        "n": n,
+        "by": by,
+        "status": status,
+        "note": note,
+    }

@@ -1,0 +1,393 @@
+"""Human labels: how far metrics agree with them, which thresholds fit them best, and estimates from few of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goldmeter.estimates.columns import NOT_RATED, Candidate, Mask, Ratings, ScoreColumn
+from goldmeter.estimates.estimates import is_one_cluster, silenced, with_warnings
+from goldmeter.estimates.metrics_report import (
+    AgreementEntry,
+    BaselineEntry,
+    InSampleEntry,
+    Interval,
+    PredictionPowered,
+    ThresholdEntry,
+)
+from goldmeter.metrics.base import Floats
+from goldmeter.models.offline.measured import measured, share_trained_on
+
+if TYPE_CHECKING:
+    from goldmeter.statistics import Estimate, FittedThreshold, PairedDifference, PpiEstimate
+
+LABEL = "label"
+# With fewer labels any figure would be noise.
+FEWEST = 10
+# The number of labelled rows, of all candidates together, that thresholds and agreement are computed from: those whose
+# ids have the smallest hashes. More say little more: 50,000 give an accuracy to half a point.
+MOST_LABELLED = 50_000
+# The share of inputs that the offline judge was trained on from which on its agreement is optimistic, and the number of
+# inputs that are looked up.
+FEWEST_TRAINED_ON, MOST_HASHED = 0.05, 5_000
+# The share of rows that may lack a cheap score.
+MOST_MISSING = 0.1
+
+
+class LabelledScores(NamedTuple):
+    """A metric's scores beside human labels; n rows that have both.
+
+    scores: higher is better. passed: None where the threshold is not fitted yet. clusters: rows that belong together.
+    keys: equal for answers to the same input.
+    """
+
+    scores: Floats
+    labels: Floats
+    passed: Mask | None
+    clusters: NDArray[np.intp] | None
+    keys: NDArray[np.integer[Any]]
+
+
+def with_few_labelled(candidate: Candidate, below: int | None) -> Candidate:
+    """The candidate with its labelled or rated rows only, those whose key is less than `below`; None: all."""
+    label = _column(candidate, LABEL)
+    labelled = np.zeros(len(candidate.keys), np.bool_) if label is None else ~np.isnan(label.values)
+    if candidate.ratings is not None:  # raters who disagree leave no label
+        labelled |= (candidate.ratings != NOT_RATED).any(axis=1)
+    return candidate.rows(labelled if below is None else labelled & (candidate.keys < np.uint64(below)))
+
+
+def joined(parts: Iterable[Sequence[Candidate]]) -> list[Candidate]:
+    """The candidates of several parts, by name, with the rows of all, in the order of their keys."""
+    by_name: dict[str, list[Candidate]] = {}
+    for part in parts:
+        for candidate in part:
+            by_name.setdefault(candidate.name, []).append(candidate)
+    return [_joined(by_name[name]) for name in sorted(by_name)]
+
+
+def _joined(parts: Sequence[Candidate]) -> Candidate:
+    keys = np.concatenate([part.keys for part in parts])
+    order = np.argsort(keys, kind="stable")
+    columns = [_joined_columns(columns, order) for columns in zip(*(part.columns for part in parts), strict=True)]
+    groups = [part.groups for part in parts if part.groups is not None]
+    clusters = np.concatenate(groups)[order] if groups else None  # keys, which are the same in all candidates
+    return replace(
+        parts[0],
+        keys=keys[order],
+        positions=order,
+        columns=columns,
+        groups=clusters,
+        slices={},
+        label_probability=None,
+        outside=None,
+        by_offline=None,
+        ratings=None if parts[0].ratings is None else _padded([part.ratings for part in parts])[order],
+    )
+
+
+def _padded(ratings: Sequence[Ratings | None]) -> Ratings:
+    """The ratings of all parts, each with the columns of the widest."""
+    tables = [table for table in ratings if table is not None]
+    widest = max(table.shape[1] for table in tables)
+    missing = [((0, 0), (0, widest - table.shape[1])) for table in tables]
+    return np.concatenate(
+        [np.pad(table, more, constant_values=NOT_RATED) for table, more in zip(tables, missing, strict=True)]
+    )
+
+
+def _joined_columns(columns: Sequence[ScoreColumn], order: NDArray[np.intp]) -> ScoreColumn:
+    first = columns[0]
+    passed = None if first.passed is None else np.concatenate([one.passed for one in columns if one.passed is not None])
+    values, not_asked = (np.concatenate([getattr(one, name) for one in columns]) for name in ("values", "not_asked"))
+    return replace(first, values=values, not_asked=not_asked, passed=passed, stats=None).rows(order)
+
+
+def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> AgreementEntry | None:
+    """How far a column's pass or fail agrees with the human labels of one candidate.
+
+    Returns:
+        None for a column without a pass rate, and with too few labels.
+    """
+    from goldmeter.statistics import agreement as agreement_with_labels
+
+    rows = _labelled(candidate, column)
+    if rows is None or rows.passed is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
+        return None
+    scores = None if column.facts.threshold is None else rows.scores
+    with silenced():
+        result = agreement_with_labels(rows.passed, rows.labels, scores, rows.clusters, confidence)
+    return {
+        "n": result.n,
+        "accuracy": interval(result.accuracy),
+        "kappa": interval(result.kappa),
+        "auc": None if result.auc is None else interval(result.auc),
+        "false_pass": result.false_pass,
+        "false_fail": result.false_fail,
+        "baseline": _baseline(rows.labels),
+        "is_judge": result.accuracy.low > _baseline(rows.labels)["value"],
+    }
+
+
+def in_sample(inputs: Iterable[str | None]) -> InSampleEntry | None:
+    """What to say of the offline judge's agreement on these inputs: None unless it was trained on some of them."""
+    chosen = [text for text in inputs if text]
+    facts, share = measured(), share_trained_on(chosen)
+    if facts is None or share < FEWEST_TRAINED_ON:
+        return None
+    trained_on = facts["trained_on"]
+    return {"share": share, "data": trained_on["set"], "cross_validated": trained_on["cross_validated"]}
+
+
+def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, ThresholdEntry]:
+    """Column → the threshold that fits the labels of all candidates best, and its accuracy on rows outside of the fit.
+
+    Answers of several candidates to one input are one cluster.
+    """
+    fitted = {}
+    for column in candidates[0].columns if candidates else ():
+        if column.facts.threshold is None and not column.facts.awaits_threshold:
+            continue
+        if threshold := _fitted(candidates, column.name, confidence):
+            fitted[column.name] = _threshold(column, *threshold)
+    return fitted
+
+
+def prediction_powered(
+    candidate: Candidate, offline: Floats, confidence: float, *, random: bool, recalibrated: bool = False
+) -> PredictionPowered | None:
+    """The share of right answers, from labels on a part of the rows, chosen at random, and every metric on all of them.
+
+    Args:
+        candidate: n rows.
+        offline: The offline judge's probabilities, shape (n,).
+        confidence: Between 0.5 and 1.
+        random: Whether params say that the labelled rows were chosen at random, with equal or known probabilities.
+        recalibrated: Whether `offline` are recalibrated on labels.
+
+    Returns:
+        None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
+    """
+    from goldmeter.statistics import ppi_mean
+
+    label, designed = _column(candidate, LABEL), candidate.labels_designed
+    labelled = None if label is None else ~np.isnan(label.values)
+    if label is None or labelled is None or not random or labelled.sum() < FEWEST:
+        return None
+    scores = cheap_scores(candidate, offline)
+    clusters, rest = split(candidate.groups, labelled, ~labelled)
+    if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
+        return None
+    expected = expected_labels(label.values, scores, candidate.groups)
+    scaled = ", offline_match recalibrated" if recalibrated and most_have(offline) else ""
+    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}{scaled}, cross-fitted"
+    if designed:
+        result = _designed(candidate, label.values, expected, confidence)
+    else:
+        labels, inside, outside = label.values[labelled], expected[labelled], expected[~labelled]
+        result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
+    return powered_entry(result, by)
+
+
+def designed_estimates(
+    candidate: Candidate, offline: Floats, confidence: float
+) -> "Iterator[tuple[str | None, str | None, Estimate]]":
+    """The share of right answers by labels that a design chose: over all rows, and over each slice.
+
+    The mean of such labels alone would be that of rows on which the judge is unsure. A part without labels, or with
+    those of a single cluster, has no value.
+
+    Args:
+        candidate: n rows with `label_probability`.
+        offline: The offline judge's probabilities, shape (n,).
+        confidence: Between 0.5 and 1.
+
+    Yields:
+        Slice column and value, both None for all rows, and the estimate.
+    """
+    label = _column(candidate, LABEL)
+    if label is None:
+        return
+    expected = expected_labels(label.values, cheap_scores(candidate, offline), candidate.groups)
+    yield None, None, _designed(candidate, label.values, expected, confidence).estimate
+    for name, coded in candidate.slices.items():
+        for code in np.unique(coded.codes):
+            part = coded.codes == code
+            result = _designed(candidate.rows(part), label.values[part], expected[part], confidence)
+            yield name, coded.values[code], result.estimate
+
+
+def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> "PpiEstimate":
+    """Estimate from labels that a design chose; labels, expected: shape (n,), NaN without a label."""
+    from goldmeter.statistics import designed_mean
+
+    labelled = ~np.isnan(labels)
+    clusters, rest = split(candidate.groups, labelled, ~labelled)
+    chances = np.asarray(candidate.label_probability)[labelled]
+    if is_one_cluster(clusters):
+        labelled[:], chances, clusters, rest = False, chances[:0], None, None
+    inside, outside = expected[labelled], expected[~labelled]
+    return with_warnings(
+        lambda: designed_mean(labels[labelled], inside, outside, chances, clusters, rest, confidence=confidence)
+    )
+
+
+def expected_labels(
+    labels: Floats, scores: Floats, groups: NDArray[np.intp] | None, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Floats:
+    """The label that a cross-fitted regression on the scores expects of each row, shape (n,); 0 without scores."""
+    from goldmeter.statistics import cross_fitted
+
+    labelled = ~np.isnan(labels)
+    expected = np.zeros(len(labels))
+    clusters = None if groups is None else groups[labelled]
+    if scores.shape[1] and labelled.any() and not is_one_cluster(clusters):
+        expected[labelled], expected[~labelled] = cross_fitted(
+            labels[labelled], scores[labelled], scores[~labelled], clusters, bounds=bounds
+        )
+    return expected
+
+
+def prediction_powered_judge(
+    candidate: Candidate, column: ScoreColumn, offline: Floats, unsampled: Mask, confidence: float
+) -> PredictionPowered | None:
+    """A judge's value, from verdicts on a sample of the rows and the offline judge's probability on all of them.
+
+    Args:
+        candidate: n rows.
+        column: The judge's verdicts.
+        offline: The offline judge's probabilities, shape (n,).
+        unsampled: Rows that only the sample left out, shape (n,).
+        confidence: Between 0.5 and 1.
+
+    Returns:
+        None for a judge of every row, and for too few verdicts.
+    """
+    from goldmeter.statistics import ppi_mean
+
+    scored = ~np.isnan(offline)
+    measured = ~np.isnan(column.values) & scored
+    rest = unsampled & scored
+    bounds = column.facts.bounds
+    if not rest.any() or measured.sum() < FEWEST or bounds is None:
+        return None
+    clusters = split(candidate.groups, measured, rest)
+    if is_one_cluster(clusters[0]):
+        return None
+    values = column.values[measured]
+    result = with_warnings(lambda: ppi_mean(values, offline[measured], offline[rest], *clusters, bounds, confidence))
+    return powered_entry(result, "offline_match")
+
+
+def cheap_scores(candidate: Candidate, offline: Floats, labels: str = LABEL) -> Floats:
+    """Scores that nearly all rows have, without that of the labels; shape (n, k)."""
+    columns = [column.values for column in candidate.columns if column.name != labels] + [offline]
+    return filled(columns, len(candidate.keys))
+
+
+def filled(columns: Sequence[Floats], rows: int) -> Floats:
+    """The columns that nearly all rows have, a missing score replaced by the column's mean; shape (rows, k)."""
+    measured = [values for values in columns if most_have(values)]
+    complete = [np.where(np.isnan(values), np.nanmean(values), values) for values in measured]
+    return np.column_stack(complete) if complete else np.empty((rows, 0))
+
+
+def most_have(values: Floats) -> bool:
+    """Whether nearly all rows have the score; of others none is used."""
+    return bool(np.isnan(values).mean() <= MOST_MISSING)
+
+
+def split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[Any, Any]:
+    """The clusters of some rows and of others; None where no row has a group."""
+    return (None, None) if groups is None else (groups[measured], groups[rest])
+
+
+def powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
+    """The estimate as reports/metrics.json has it; score: in words."""
+    return {
+        "value": result.value,
+        "low": result.low,
+        "high": result.high,
+        "n": result.n,
+        "n_rest": result.n_rest,
+        "worth": round(result.labels_worth) if isfinite(result.labels_worth) else None,
+        "score": score,
+        "method": str(result.method),
+        "designed": result.method.is_designed,
+    }
+
+
+def _fitted(
+    candidates: Sequence[Candidate], name: str, confidence: float
+) -> "tuple[FittedThreshold, LabelledScores] | None":
+    from goldmeter.statistics import threshold_from_labels
+
+    columns = [(candidate, _column(candidate, name)) for candidate in candidates]
+    parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]
+    rows = _pooled([part for part in parts if part is not None])
+    if rows is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
+        return None
+    with silenced():
+        return threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence), rows
+
+
+def _pooled(parts: Sequence[LabelledScores]) -> LabelledScores | None:
+    if len(parts) < 2:  # noqa: PLR2004 (nothing to join)
+        return parts[0] if parts else None
+    scores, labels = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    together = [part.keys if part.clusters is None else part.clusters for part in parts]
+    clusters = np.unique(np.concatenate(together), return_inverse=True)[1]
+    return LabelledScores(scores, labels, None, clusters, clusters)
+
+
+def _threshold(column: ScoreColumn, fitted: "FittedThreshold", rows: LabelledScores) -> ThresholdEntry:
+    value = column.facts.sign * fitted.threshold
+    baseline = _baseline(rows.labels)
+    return {
+        "threshold": column.facts.threshold,
+        "learnt": value if isfinite(value) else None,
+        "used": column.facts.awaits_threshold and isfinite(value),
+        "accuracy": interval(fitted.accuracy),
+        "n": fitted.accuracy.n,
+        "baseline": baseline,
+        "kappa": _kappa(
+            fitted.accuracy.value, float(rows.labels.mean()), float((rows.scores >= fitted.threshold).mean())
+        ),
+        "is_judge": fitted.accuracy.low > baseline["value"],
+    }
+
+
+def _baseline(labels: Floats) -> BaselineEntry:
+    right = float(labels.mean())
+    return {"value": max(right, 1.0 - right), "rule": "passing everything" if right >= 0.5 else "failing everything"}  # noqa: PLR2004
+
+
+def _kappa(accuracy: float, right: float, passed: float) -> float | None:
+    """Cohen's kappa of an accuracy; right, passed: shares of rows. None where agreement by chance is complete."""
+    by_chance = right * passed + (1.0 - right) * (1.0 - passed)
+    return (accuracy - by_chance) / (1.0 - by_chance) if by_chance < 1.0 else None
+
+
+def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | None:
+    """The rows of a candidate that have a label and a score."""
+    label = _column(candidate, LABEL)
+    if label is None or column.name == LABEL:
+        return None
+    both = ~np.isnan(label.values) & ~np.isnan(column.values)
+    passed = None if column.passed is None else column.passed[both]
+    clusters = None if candidate.groups is None else candidate.groups[both]
+    scores = column.facts.sign * column.values[both]
+    return LabelledScores(scores, label.values[both], passed, clusters, candidate.keys[both])
+
+
+def _column(candidate: Candidate, name: str) -> ScoreColumn | None:
+    return next((column for column in candidate.columns if column.name == name), None)
+
+
+def interval(estimate: "Estimate | PairedDifference") -> Interval:
+    """The estimate as reports/metrics.json has it."""
+    value = estimate.value if isfinite(estimate.value) else None
+    return {"value": value, "low": estimate.low, "high": estimate.high, "method": str(estimate.method)}

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from goldmeter.dataset.normalized import Normalize
+from goldmeter.dataset.normalized import normalized as normalized_table
+from goldmeter.dataset.settings import Params
+from goldmeter.dataset.sources import records
 from goldmeter.pipeline import params
-from tasks.dataset.normalized import Normalize
-from tasks.dataset.normalized import normalized as normalized_table
-from tasks.dataset.settings import Params
-from tasks.dataset.sources import records
 from tasks.load import load
 
 ROOT = Path(__file__).parents[1]

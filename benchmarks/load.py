@@ -23,10 +23,10 @@ from benchmarks.data import CANDIDATES, PARAMS, ROOT, generate, plain, real_rows
 from benchmarks.measure import MICROSECONDS, Cost, in_forks, stay_on_one_core, timed
 from benchmarks.project import Project, copy
 from benchmarks.report import Floor, Result, Table
+from goldmeter.dataset.settings import Params
 from goldmeter.pipeline import params
 from goldmeter.pipeline.files import read_json
 from goldmeter.pipeline.tables import write_part
-from tasks.dataset.settings import Params
 from tasks.load import load, source
 
 ROWS, SAMPLE = 1_000_000, 50_000

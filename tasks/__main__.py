@@ -150,12 +150,12 @@ def _embed(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
+    from goldmeter.dataset import preflight
     from goldmeter.ledger import root
     from goldmeter.ledger.vectors import Vectors
     from goldmeter.pipeline import params
     from goldmeter.pipeline.dvc_yaml import LEDGER
     from tasks import embed
-    from tasks.dataset import preflight
 
     params.check()
     with closing(Vectors(root() / "embed")) as ledger:

@@ -6,17 +6,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from goldmeter.dataset.answers import mapped_columns, opened
+from goldmeter.dataset.joined import ANSWERS
+from goldmeter.dataset.own_expectations import own_expectations
+from goldmeter.dataset.paths import quoted
+from goldmeter.dataset.settings import Dataset, Params
+from goldmeter.dataset.sources import Record, Records
+from goldmeter.dataset.table import tables
 from goldmeter.errors import DataError
 from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.stage import Stage, StageInputs
 from goldmeter.pipeline.tables import Parts, about
-from tasks.dataset.answers import mapped_columns, opened
-from tasks.dataset.joined import ANSWERS
-from tasks.dataset.own_expectations import own_expectations
-from tasks.dataset.paths import quoted
-from tasks.dataset.settings import Dataset, Params
-from tasks.dataset.sources import Record, Records
-from tasks.dataset.table import tables
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def _warn(notes: Iterable[str]) -> None:
 def load(records: Iterable[Record], params: Params, **options: Any) -> Iterator[dict[str, pa.Table]]:
     """Yield one row per (id, candidate), in input order; those that can't be used are in load_rejected.
 
-    The arguments and errors are those of `tasks.dataset.table.tables`.
+    The arguments and errors are those of `goldmeter.dataset.table.tables`.
     """
     for number, part in enumerate(tables(records, params, **options)):
         _warn(() if number else _notes(about(part["load"].schema), params.dataset.limit))

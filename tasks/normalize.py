@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 
+from goldmeter.dataset.normalized import Normalize, normalized
 from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.stage import Stage
-from tasks.dataset.normalized import Normalize, normalized
 
 
 class Params(Section):

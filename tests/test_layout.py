@@ -15,7 +15,7 @@ FLOORS: tuple[set[str], ...] = (
     {"goldmeter.models", "goldmeter.ledger"},
     {"goldmeter.metrics", "goldmeter.versions"},
     {"goldmeter.estimates", "tasks.asking"},
-    {"tasks.dataset", "tasks.wording"},
+    {"goldmeter.dataset", "tasks.wording"},
     {"tasks.judging", "tasks.comparison", "tasks.answering"},
     {"tasks.reporting"},
     {"tasks.monitoring"},

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter.dataset.settings import Dataset, Load, Params
+from goldmeter.dataset.sources import Record
+from goldmeter.dataset.table import REJECTED, schema
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.pipeline import validation
 from goldmeter.pipeline.tables import about, write_part
 from goldmeter.pipeline.yaml import parse_yaml
 from goldmeter.versions.version import Version
 from tasks.comparison.compare import compare_versions
-from tasks.dataset.settings import Dataset, Load, Params
-from tasks.dataset.sources import Record
-from tasks.dataset.table import REJECTED, schema
 from tasks.load import counts, expect, load, source
 from tests.comparison.sample import gate_on
 from tests.dataset.mappings import LIMITS

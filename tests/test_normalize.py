@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.normalized import SCHEMA, Normalize
 from goldmeter.pipeline import validation
 from goldmeter.pipeline.tables import about
-from tasks.dataset.normalized import SCHEMA, Normalize
 from tasks.normalize import Params, expect, normalize
 
 TEXTS = pa.list_(pa.string())

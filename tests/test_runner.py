@@ -58,7 +58,7 @@ def test_progress_counts_records_and_the_rows_of_whole_parts(monkeypatch: pytest
         yield progress
 
     monkeypatch.setattr(runner, "display", display)
-    monkeypatch.setattr("tasks.dataset.record.BATCH_ROWS", 5)
+    monkeypatch.setattr("goldmeter.dataset.record.BATCH_ROWS", 5)
     for stage in ("load", "normalize"):
         run(stage)
 
@@ -96,7 +96,7 @@ def test_parts_and_workers_give_the_same_rows(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.long
 def test_records_mapped_by_workers_give_the_same_bytes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.dataset.record.BATCH_ROWS", 4)
+    monkeypatch.setattr("goldmeter.dataset.record.BATCH_ROWS", 4)
     write(project, [*ROWS, ROWS[0] | {"id": "r", "references": []}, ROWS[0]])
     edit(lambda p: (p["load"].update(part_rows=6, max_rejected=1), p["run"].update(workers=2)))
     run("load")

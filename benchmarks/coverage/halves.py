@@ -22,6 +22,7 @@ import numpy.typing as npt
 from benchmarks.coverage.cells import generator
 from benchmarks.data import EVOUNA
 from benchmarks.nq301 import FOLDER, nq301
+from goldmeter.dataset.description import LABEL as LABEL_FACTS
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.primary import Primary
@@ -33,7 +34,6 @@ from tasks.comparison import candidate_pairs, differences
 from tasks.comparison.candidate_pairs import Families
 from tasks.comparison.gate import Gate, decision
 from tasks.comparison.pairing import pair
-from tasks.dataset.description import LABEL as LABEL_FACTS
 from tasks.wording.verdicts import Decision, Verdict
 
 DRAWS = 200

@@ -19,10 +19,10 @@ from pyarrow import feather
 
 from benchmarks.data import PARAMS, ROOT
 from benchmarks.torture.campaign import Campaign, Trial, limited
+from goldmeter.dataset.settings import Params
 from goldmeter.errors import GoldmeterError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.settings import MOST_LINES
-from tasks.dataset.settings import Params
 from tasks.load import load, source
 
 # What breaks parsers: ends of strings, lines and files, numbers without end, other encodings, spreadsheets' formulas.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from goldmeter.dataset.normalized import normalized
 from goldmeter.errors import GoldmeterError
 from goldmeter.ledger import root
 from goldmeter.ledger.vectors import Vectors
@@ -14,7 +15,6 @@ from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.tables import Parts
 from tasks import embed
-from tasks.dataset.normalized import normalized
 
 
 def embedding() -> str | None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from flows.init.proposal.section import NAME, replaced
+from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.files import replacing
-from tasks.dataset.settings import Dataset
 
 
 def write_dataset(options: Mapping[str, Any], section: str) -> str | None:

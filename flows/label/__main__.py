@@ -16,9 +16,9 @@ from flows.label.sheet import write_sheet
 from flows.system import locks, processes
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
+from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
 from goldmeter.pipeline import params
-from tasks.dataset.settings import Dataset
 
 OUTPUT = Path("reports/label")
 COMMENTS = {"label_file": "by python -m flows.label --take"}

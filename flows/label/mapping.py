@@ -7,9 +7,9 @@ from typing import Any
 
 from flows.init.dataset_section import tables_in
 from flows.label.label_file import NAME, PROBABILITY, UNSURE
+from goldmeter.dataset.settings import Dataset
+from goldmeter.dataset.sources import records
 from goldmeter.errors import ParamsError
-from tasks.dataset.settings import Dataset
-from tasks.dataset.sources import records
 
 
 def label_path(dataset: Dataset) -> Path:

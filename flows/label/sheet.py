@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from flows.label.choice import Choice, read_name
 from flows.label.run_rows import RunRows
+from goldmeter.dataset.formats.delimited import delimited
 from goldmeter.errors import DataError
-from tasks.dataset.formats.delimited import delimited
 from tasks.reporting import page
 from tasks.reporting.row_texts import COLUMNS, row_name
 

@@ -4,6 +4,10 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from goldmeter.dataset import normalized
+from goldmeter.dataset.settings import CandidateMapping
+from goldmeter.dataset.settings import Params as Load
+from goldmeter.dataset.table import REJECTED, schema
 from goldmeter.estimates import signature
 from goldmeter.estimates.column_facts import RESOURCES
 from goldmeter.metrics.catalogue import names
@@ -12,10 +16,6 @@ from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
 from scripts.reference.markdown import code, sentence, table
 from tasks import aggregate, embed
 from tasks.answering.rows import SCHEMA as ANSWERS
-from tasks.dataset import normalized
-from tasks.dataset.settings import CandidateMapping
-from tasks.dataset.settings import Params as Load
-from tasks.dataset.table import REJECTED, schema
 from tasks.judging import preference, rows, statuses
 from tasks.judging.settings import default_metric
 

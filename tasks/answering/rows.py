@@ -5,6 +5,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from goldmeter.dataset.answers import opened
+from goldmeter.dataset.settings import CandidateMapping
+from goldmeter.dataset.settings import Params as Load
+from goldmeter.dataset.table import tables
+from goldmeter.dataset.texts import same_input
 from goldmeter.errors import DataError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
@@ -14,11 +19,6 @@ from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
 from tasks.answering.systems import Params, System
 from tasks.asking.requests import Request, replies
-from tasks.dataset.answers import opened
-from tasks.dataset.settings import CandidateMapping
-from tasks.dataset.settings import Params as Load
-from tasks.dataset.table import tables
-from tasks.dataset.texts import same_input
 
 SCHEMA = pa.schema(
     {

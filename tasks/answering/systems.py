@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, NamedTuple, Self
 
+from goldmeter.dataset.paths import parse
+from goldmeter.dataset.settings import AskedCandidate, Dataset, Load
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.ledger.entries import canonical
 from goldmeter.metrics.prompt_template import TemplateError, prompt_text, render, slices_of, variables_of
@@ -16,8 +18,6 @@ from goldmeter.models.servers import ApiKey, address, server_class
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.settings import Section, Share
 from tasks.asking.requests import Request
-from tasks.dataset.paths import parse
-from tasks.dataset.settings import AskedCandidate, Dataset, Load
 
 
 class Answer(Section):

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from goldmeter.dataset.normalized import Normalize, normalized
 from goldmeter.errors import ComparisonError, DataError, VersionError
 from goldmeter.estimates.column_facts import VALUE, stated
 from goldmeter.estimates.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
@@ -26,7 +27,6 @@ from tasks.comparison.gate import Gate, decision, shared_primary
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Blocks, Pairing
 from tasks.comparison.resources import with_resources, without_guards
-from tasks.dataset.normalized import Normalize, normalized
 from tasks.wording.comparison_document import (
     Against,
     ComparisonDocument,

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
+from goldmeter.dataset.description import LABEL as LABEL_FACTS
 from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
@@ -23,7 +24,6 @@ from tasks.comparison.compare import Sides, document
 from tasks.comparison.gate import Gate, shared_primary
 from tasks.comparison.measures import LABEL
 from tasks.comparison.pairing import Pairing, distinct, pair
-from tasks.dataset.description import LABEL as LABEL_FACTS
 from tasks.wording.comparison_document import ComparisonDocument, PairEntry
 from tasks.wording.verdicts import Decision
 

@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldmeter.dataset.readers import READERS, detect
+from goldmeter.dataset.readers.log import lacks_question, missing
+from goldmeter.dataset.record import Value
+from goldmeter.dataset.sources import records
 from goldmeter.errors import ComparisonError
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.primary import Primary, Reason, measure_names
@@ -19,10 +23,6 @@ from tasks.comparison.compare import CompareOptions, Matched, Pair, Sides, docum
 from tasks.comparison.frames import ColumnOptions, FrameRows, Keyed, candidate, unlike
 from tasks.comparison.gate import Gate
 from tasks.comparison.pairing import Pairing, distinct, pair
-from tasks.dataset.readers import READERS, detect
-from tasks.dataset.readers.log import lacks_question, missing
-from tasks.dataset.record import Value
-from tasks.dataset.sources import records
 from tasks.wording.comparison_document import ComparisonDocument, VersionEntry
 
 log = logging.getLogger(__name__)

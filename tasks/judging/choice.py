@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from goldmeter.console.format import points_interval, rate_interval
 from goldmeter.console.terminal import say
+from goldmeter.dataset.preflight import loaded_parts
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.column_facts import PROBABILITY
 from goldmeter.estimates.estimates import ONE_CLUSTER, is_one_cluster
@@ -30,7 +31,6 @@ from tasks.asking.batch_dispatch import require_none_waiting
 from tasks.asking.model_calls import ModelCalls, ask_models
 from tasks.asking.plan import require_confirmed
 from tasks.asking.requests import EarlierReplies, Request
-from tasks.dataset.preflight import loaded_parts
 from tasks.judging import canaries
 from tasks.judging.panel_verdicts import votes_of
 from tasks.judging.plan import PanelPlan, Plan

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.console.terminal import say
+from goldmeter.dataset.preflight import loaded_parts, parts
 from goldmeter.errors import DataError, ModelError, ParamsError
 from goldmeter.ledger import root
 from goldmeter.ledger.verdicts import Verdicts
@@ -20,7 +21,6 @@ from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from tasks.asking.batch_dispatch import waiting
 from tasks.asking.requests import EarlierReplies, Request
-from tasks.dataset.preflight import loaded_parts, parts
 from tasks.judging import canaries
 from tasks.judging.cascade import Division, estimated, is_decided
 from tasks.judging.plan import Decided, PanelPlan, Plan, Savings

@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.answers import opened
+from goldmeter.dataset.settings import Params as Load
+from goldmeter.dataset.table import tables
 from goldmeter.errors import BatchesAtWorkError, DataError, ModelError, ParamsError, ServerError
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.client import Chat, Endpoint
@@ -20,9 +23,6 @@ from tasks.answer import STAGE, advice, answer, counts
 from tasks.answering import calls as preflight
 from tasks.answering.systems import Params, System
 from tasks.asking import batch_dispatch
-from tasks.dataset.answers import opened
-from tasks.dataset.settings import Params as Load
-from tasks.dataset.table import tables
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, completion, problem, serving
 from tests.small_project import edit

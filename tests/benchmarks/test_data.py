@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import data
-from tasks.dataset.settings import Params
-from tasks.dataset.sources import records
+from goldmeter.dataset.settings import Params
+from goldmeter.dataset.sources import records
 from tasks.load import load
 from tests.small_project import PARAMS
 

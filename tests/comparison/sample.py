@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.dataset.description import LABEL
+from goldmeter.dataset.normalized import Normalize
 from goldmeter.estimates.column_facts import RESOURCES, SPLIT_IDS
 from goldmeter.estimates.tables import pairs_of, score_table
 from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.versions.version import Version
 from tasks.comparison.gate import Gate
-from tasks.dataset.description import LABEL
-from tasks.dataset.normalized import Normalize
 from tasks.normalize import Params as NormalizeParams
 from tasks.normalize import normalize
 

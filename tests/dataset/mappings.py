@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.dataset.settings import Params
+from goldmeter.dataset.settings import Params
 from tasks.load import load, source
 
 MAPPING = {

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.dataset.settings import CandidateMapping
-from tasks.dataset.table import schema
+from goldmeter.dataset.settings import CandidateMapping
+from goldmeter.dataset.table import schema
 from tests.dataset.mappings import params_for, parts_of, write_records
 from tests.test_load import PARIS, TWO, loaded, params
 

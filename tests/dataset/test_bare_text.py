@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dataset.texts import bare_text, same_text
+from goldmeter.dataset.texts import bare_text, same_text
 
 
 @pytest.mark.parametrize(

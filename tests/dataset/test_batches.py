@@ -66,7 +66,7 @@ def test_batches_cut_anywhere_give_the_same(
         return [(part["load"].schema.metadata, *(table.to_pylist() for table in part.values())) for part in parts]
 
     whole = outcome()
-    with patch("tasks.dataset.formats.json_records.blocks", cut_behind(ends)):
+    with patch("goldmeter.dataset.formats.json_records.blocks", cut_behind(ends)):
         assert outcome() == whole
 
 

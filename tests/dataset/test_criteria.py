@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dataset.criteria import criteria
-from tasks.dataset.record import as_text
-from tasks.dataset.texts import UnusableValueError
+from goldmeter.dataset.criteria import criteria
+from goldmeter.dataset.record import as_text
+from goldmeter.dataset.texts import UnusableValueError
 from tests.dataset.mappings import params_for, parts_of, write_records
 from tests.hostile_texts import TEXTS
 

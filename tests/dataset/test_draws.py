@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.table import schema
 from goldmeter.errors import ParamsError
-from tasks.dataset.table import schema
 from tasks.load import counts, load
 from tests.test_load import loaded, params, reasons, records
 

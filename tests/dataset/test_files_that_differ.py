@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from goldmeter.dataset.settings import Params
 from goldmeter.errors import DataError
 from goldmeter.pipeline.yaml import parse_yaml
-from tasks.dataset.settings import Params
 from tasks.load import source
 from tests.small_project import PARAMS
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.labels import probability_of
+from goldmeter.dataset.settings import LabelMapping
+from goldmeter.dataset.table import schema
 from goldmeter.errors import DataError, ParamsError
-from tasks.dataset.labels import probability_of
-from tasks.dataset.settings import LabelMapping
-from tasks.dataset.table import schema
 from tests.dataset.test_joined import loaded, write
 from tests.test_load import PARIS
 from tests.test_load import loaded as loaded_plain

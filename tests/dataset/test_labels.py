@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.dataset.labels import Rater, UnknownLabelError, majority
-from tasks.dataset.settings import LabelMapping
+from goldmeter.dataset.labels import Rater, UnknownLabelError, majority
+from goldmeter.dataset.settings import LabelMapping
 from tests.test_load import PARIS, column, loaded, refusal
 
 WORDS = {"column": "ok", "right": ["CORRECT", "A", 5, True], "wrong": ["INCORRECT", "B"], "unsure": ["nan", "?"]}

@@ -211,8 +211,8 @@ def test_scores_and_labels_of_the_record() -> None:
 
 
 def test_a_misspelt_option_is_named() -> None:
+    from goldmeter.dataset.settings import Dataset
     from goldmeter.pipeline.params import section
-    from tasks.dataset.settings import Dataset
     from tests.test_load import MAPPING
 
     with pytest.raises(ParamsError, match=r"^dataset\.candidates\.lable: unknown option; did you mean label"):

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.own_expectations import own_expectations
 from goldmeter.errors import ContractError, ParamsError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.yaml import parse_yaml
 from goldmeter.runner import run
-from tasks.dataset.own_expectations import own_expectations
 from tests.documents import blocks
 from tests.small_project import ROOT, edit
 
@@ -106,7 +106,7 @@ def test_anything_else_is_an_error_of_ours(name: str, arguments: dict[str, Any])
 
 
 def test_without_any_great_expectations_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.dataset.own_expectations.load_gx", None)
+    monkeypatch.setattr("goldmeter.dataset.own_expectations.load_gx", None)
 
     assert own_expectations([]) == ([], [])
 

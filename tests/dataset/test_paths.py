@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.columns import Columns
+from goldmeter.dataset.paths import lookup, parse, require_columns, written
+from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError
-from tasks.dataset.columns import Columns
-from tasks.dataset.paths import lookup, parse, require_columns, written
-from tasks.dataset.sources import Record
 
 
 def records(*values: dict[str, Any]) -> list[Record]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.dataset import preflight
 from goldmeter.errors import DataError
-from tasks.dataset import preflight
 from tests.small_project import edit
 
 pytestmark = pytest.mark.usefixtures("project")

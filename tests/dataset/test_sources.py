@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldmeter.dataset.sources import FORMATS, TEXT_FORMATS, Record, as_text, records
 from goldmeter.errors import DataError
-from tasks.dataset.sources import FORMATS, TEXT_FORMATS, Record, as_text, records
 
 TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -322,7 +322,7 @@ def test_malformed_csv_has_its_line(write, content, message):
 
 
 def test_csv_cells_have_a_limit(write, monkeypatch):
-    monkeypatch.setattr("tasks.dataset.formats.delimited.LONGEST_CELL", 20)
+    monkeypatch.setattr("goldmeter.dataset.formats.delimited.LONGEST_CELL", 20)
     path = write("a.csv", 'a,b\n1,2\n"' + "x\n" * 20)
 
     assert refusal(path).startswith("a.csv, line 3: the record that starts here: field larger than field limit (20)")

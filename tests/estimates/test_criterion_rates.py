@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from goldmeter.dataset.mapping import CRITERIA
 from goldmeter.errors import DataError
 from goldmeter.estimates import criterion_rates
 from goldmeter.estimates.column_facts import ColumnFacts, statement
@@ -14,7 +15,6 @@ from goldmeter.estimates.criterion_rates import counted, criteria_entry, criteri
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.estimates.sums import summed
 from goldmeter.pipeline.tables import Parts, describe, write_part
-from tasks.dataset.mapping import CRITERIA
 
 # Question → criteria with points; None: not measured.
 ROWS: list[tuple[str, str, list[tuple[str, float]], list[float] | None]] = [

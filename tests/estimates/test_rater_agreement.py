@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
+from goldmeter.dataset.description import _score_description
+from goldmeter.dataset.settings import ScoreMapping
 from goldmeter.estimates import human_labels, rater_agreement, verdict_columns
 from goldmeter.estimates.column_facts import statement
 from goldmeter.estimates.columns import NOT_RATED, ratings_of
@@ -22,8 +24,6 @@ from goldmeter.metrics.prompted import prompted
 from goldmeter.pipeline.tables import Parts, describe, write_part
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.gate import Gate
-from tasks.dataset.description import _score_description
-from tasks.dataset.settings import ScoreMapping
 from tasks.judging.settings import default_metric
 from tasks.wording import evidence
 from tests.estimates.test_human_labels import BINARY, LABEL, NAN, candidate, column

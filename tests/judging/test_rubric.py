@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.mapping import CRITERIA
 from goldmeter.errors import BatchesAtWorkError, ParamsError
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.metrics.verdict_types import Criterion
 from goldmeter.pipeline.tables import Parts, about, write_part
-from tasks.dataset.mapping import CRITERIA
 from tasks.judge import counts
 from tasks.judging.preflight import plan_next_run
 from tasks.judging.rows import rows_of, schema_of

@@ -2,9 +2,9 @@
 
 import pytest
 
+from goldmeter.dataset.formats.delimited import checked_header
 from goldmeter.errors import DataError
 from goldmeter.text.json_objects import unique_members
-from tasks.dataset.formats.delimited import checked_header
 
 MANY = 3_000
 

@@ -11,10 +11,10 @@ from flows.init.proposal import names
 from flows.init.proposal.names import Fit
 from flows.init.proposal.section import quoted, scalar, shown
 from goldmeter.console.format import counted
-from tasks.dataset.labels import LABELS
-from tasks.dataset.paths import written
-from tasks.dataset.sources import Record, Value
-from tasks.dataset.texts import finite
+from goldmeter.dataset.labels import LABELS
+from goldmeter.dataset.paths import written
+from goldmeter.dataset.sources import Record, Value
+from goldmeter.dataset.texts import finite
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
 # Characters of a text that are read.

@@ -12,10 +12,10 @@ from flows.init.proposal import names
 from flows.init.proposal.columns import Column
 from flows.init.proposal.section import shown
 from goldmeter.console.format import counted
+from goldmeter.dataset.formats.arrow import saved_files
+from goldmeter.dataset.formats.text_lines import OPENERS
+from goldmeter.dataset.sources import FORMATS, TEXT, Record, Records, records
 from goldmeter.errors import DataError, did_you_mean
-from tasks.dataset.formats.arrow import saved_files
-from tasks.dataset.formats.text_lines import OPENERS
-from tasks.dataset.sources import FORMATS, TEXT, Record, Records, records
 
 MOST_RECORDS = 1_000
 # Records that are searched for those of other systems, and systems that are looked for.

@@ -18,11 +18,11 @@ from flows.init.proposal.retrieval import ABOUT
 from flows.init.proposal.roles import is_slice
 from flows.init.proposal.section import first, shown
 from goldmeter.console.format import counted
+from goldmeter.dataset.formats.arrow import saved_files
+from goldmeter.dataset.readers import detect
+from goldmeter.dataset.sources import Record, records
 from goldmeter.errors import DataError, GoldmeterError
 from goldmeter.estimates.column_facts import RESOURCES
-from tasks.dataset.formats.arrow import saved_files
-from tasks.dataset.readers import detect
-from tasks.dataset.sources import Record, records
 
 # Files of a folder up to which their questions are compared; more are pieces of one table.
 MOST_FILES = 60
@@ -104,7 +104,7 @@ def _parts(folder: Path, chosen: Chosen) -> tuple[list[Part], list[str]]:
     return parts, unreadable
 
 
-# Logs of other tools, which `tasks.dataset.readers` turns into records with the same columns for all tools
+# Logs of other tools, which `goldmeter.dataset.readers` turns into records with the same columns for all tools
 
 MOST_RECORDS = 50_000
 # Files of a log's folder, at any depth.

@@ -23,8 +23,8 @@ from flows.init.proposal.parts import (
 from flows.init.proposal.proposal import Proposal, about, mapped
 from flows.init.proposal.section import shown
 from goldmeter.console.format import counted
+from goldmeter.dataset.texts import bare_text, same_input
 from goldmeter.errors import DataError
-from tasks.dataset.texts import bare_text, same_input
 
 # Share of the labelled questions that a file must have to hold them all but for a few.
 COVERED = 0.95

@@ -15,9 +15,9 @@ from flows.init.proposal.proposal import Proposal, proposal
 from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import flow, shown
 from goldmeter.console.format import counted
+from goldmeter.dataset.sources import Record, Value, records
+from goldmeter.dataset.texts import bare_text, same_input
 from goldmeter.errors import DataError
-from tasks.dataset.sources import Record, Value, records
-from tasks.dataset.texts import bare_text, same_input
 
 # Records of a file that are read: the questions of the files are compared.
 MOST_RECORDS = 50_000

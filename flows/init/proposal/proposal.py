@@ -12,9 +12,9 @@ from flows.init.proposal.roles import Roles, roles
 from flows.init.proposal.section import quoted, shown, written
 from flows.init.proposal.verdicts import Separator, separator
 from goldmeter.console.format import visible
-from tasks.dataset.labels import LABELS
-from tasks.dataset.settings import Dataset
-from tasks.dataset.sources import Record
+from goldmeter.dataset.labels import LABELS
+from goldmeter.dataset.settings import Dataset
+from goldmeter.dataset.sources import Record
 
 # Largest share of records that a column such as `invalid` may mark, to be proposed for `exclude`.
 FEW_SET = 0.25

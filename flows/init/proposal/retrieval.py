@@ -7,7 +7,7 @@ from flows.init.proposal import given, names
 from flows.init.proposal.columns import CHECK, Choice, Column
 from flows.init.proposal.given import Chosen
 from flows.init.proposal.section import shown
-from tasks.dataset.sources import Value
+from goldmeter.dataset.sources import Value
 
 # A column of any name holds the relevant texts if in this share of the records a context is one of them.
 OVERLAP = 0.5

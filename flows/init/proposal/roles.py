@@ -25,8 +25,8 @@ from flows.init.proposal.given import Chosen
 from flows.init.proposal.retrieval import retrieved
 from flows.init.proposal.section import quoted, shown
 from goldmeter.console.format import counted
+from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError
-from tasks.dataset.sources import Record
 
 # Number of values of a slice, and characters of the longest.
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 40

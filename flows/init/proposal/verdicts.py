@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from flows.init.proposal import names
 from flows.init.proposal.columns import Column
 from flows.init.proposal.section import shown
-from tasks.dataset.labels import LABELS
+from goldmeter.dataset.labels import LABELS
 
 RIGHT_WORDS = frozenset({
     "correct", "right", "true", "yes", "y", "pass", "passed", "accept", "accepted", "acceptable", "good", "valid",

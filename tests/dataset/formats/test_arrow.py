@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
+from goldmeter.dataset.formats import arrow as module
+from goldmeter.dataset.formats.arrow import arrow
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.formats import arrow as module
-from tasks.dataset.formats.arrow import arrow
-from tasks.dataset.sources import records
 
 SAVED = Path(__file__).parents[1] / "readers/logs/datasets"
 TABLE = pa.table({"a": ["x", "é", None], "b": [[1], [], None]})

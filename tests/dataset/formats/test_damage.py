@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.sources import records
 from tests.dataset.formats.test_text_lines import TEXT, WRITERS
 
 TABLE = pa.table({"a": ["x", "é", None], "b": [[1], [], None]})

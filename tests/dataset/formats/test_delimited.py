@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.sources import records
 
 TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -5,8 +5,8 @@ import datetime as dt
 import pytest
 from openpyxl import Workbook
 
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.sources import records
 
 
 def write(path, *sheets):
@@ -26,7 +26,7 @@ def workbook(tmp_path):
 
 def test_a_workbook_that_would_fill_the_memory_is_refused(workbook, monkeypatch):
     path = workbook([["q"], ["Why?"]])
-    monkeypatch.setattr("tasks.dataset.formats.excel.LARGEST_TEXT", 1_000)
+    monkeypatch.setattr("goldmeter.dataset.formats.excel.LARGEST_TEXT", 1_000)
 
     with pytest.raises(
         DataError, match=r"a\.xlsx: [0-9,]+ bytes when unpacked; at most 1,000 are read; save it as \.csv"

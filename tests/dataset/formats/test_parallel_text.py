@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
+from goldmeter.dataset.sources import Record, records
 from goldmeter.errors import DataError
-from tasks.dataset.sources import Record, records
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.dataset.formats import arrow as module
+from goldmeter.dataset.formats.arrow import parquet
 from goldmeter.errors import DataError
-from tasks.dataset.formats import arrow as module
-from tasks.dataset.formats.arrow import parquet
 
 
 def test_a_file_that_is_far_larger_than_its_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

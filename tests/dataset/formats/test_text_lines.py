@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from goldmeter.dataset.formats import text_lines
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.formats import text_lines
-from tasks.dataset.sources import records
 
 TEXT = "".join(f'{{"a": "{number * 7919}"}}\n' for number in range(50)).encode()
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.sources import records
 
 LOG = Path(__file__).parent / "logs/deepeval.json"
 RUN = json.loads(LOG.read_text())

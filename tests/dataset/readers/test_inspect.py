@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.dataset.readers import inspect
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.readers import inspect
-from tasks.dataset.sources import records
 
 LOGS = Path(__file__).parent / "logs"
 JSON = json.loads(gzip.decompress((LOGS / "inspect.json.gz").read_bytes()))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.dataset.readers import READERS
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.readers import READERS
-from tasks.dataset.sources import records
 
 LOGS = Path(__file__).parent / "logs/lm_eval"
 RESULTS = next(LOGS.glob("results_*.json"))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from goldmeter.dataset.readers import detect
+from goldmeter.dataset.settings import Params
 from goldmeter.pipeline.yaml import parse_yaml
-from tasks.dataset.readers import detect
-from tasks.dataset.settings import Params
 from tasks.load import load, source
 from tests.documents import blocks
 from tests.small_project import PARAMS, ROOT

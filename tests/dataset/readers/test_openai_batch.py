@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from goldmeter.dataset.readers import detect
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.readers import detect
-from tasks.dataset.sources import records
 
 
 def request(key, text="Why?", **body):

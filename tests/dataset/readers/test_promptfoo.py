@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.sources import records
 
 LOG = Path(__file__).parent / "logs/promptfoo.json"
 OUTPUT = json.loads(LOG.read_text())

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldmeter.dataset.readers import READERS, detect
+from goldmeter.dataset.readers.inspect import member
+from goldmeter.dataset.readers.log import begun_json, document
+from goldmeter.dataset.settings import Format
+from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
-from tasks.dataset.readers import READERS, detect
-from tasks.dataset.readers.inspect import member
-from tasks.dataset.readers.log import begun_json, document
-from tasks.dataset.settings import Format
-from tasks.dataset.sources import records
 
 TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 LOGS = Path(__file__).parent / "logs"
@@ -189,7 +189,7 @@ def test_a_value_that_only_the_decoder_can_walk_through_is_no_json(tmp_path, mon
     value = []
     for _ in range(100_000):
         value = [value]
-    monkeypatch.setattr("tasks.dataset.readers.log.decode_whole", lambda *_: {"a": value})
+    monkeypatch.setattr("goldmeter.dataset.readers.log.decode_whole", lambda *_: {"a": value})
     (tmp_path / "a.json").write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}")
 
     with pytest.raises(DataError, match=r"a\.json, line 1, column 1: not JSON: nested too deep"):

@@ -10,9 +10,9 @@ import pytest
 from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.proposal import Proposal
+from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
 from goldmeter.pipeline import params
-from tasks.dataset.settings import Dataset
 
 QUESTIONS = [{"qid": str(i), "question": f"q{i}?", "gold": f"an a{i}"} for i in range(6)]
 

@@ -18,13 +18,13 @@ from flows.init.proposal.given import MOST_RECORDS, Sample, read_sample
 from flows.init.proposal.proposal import UNSET, Proposal, propose
 from flows.init.proposal.section import COMMENTS, replaced, scalar, written
 from flows.init.proposal.verdicts import separator
+from goldmeter.dataset.paths import lookup, parse
+from goldmeter.dataset.settings import Dataset
+from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError, GoldmeterError, ParamsError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.yaml import load_yaml, parse_yaml
-from tasks.dataset.paths import lookup, parse
-from tasks.dataset.settings import Dataset
-from tasks.dataset.sources import Record
 from tests.small_project import PARAMS, ROOT
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)

@@ -17,10 +17,10 @@ from flows.init.proposal import inputs, show
 from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.proposal import UNSET, Proposal
+from goldmeter.dataset.joined import questions
+from goldmeter.dataset.settings import Dataset, Load, Params
+from goldmeter.dataset.table import tables
 from goldmeter.metrics.base import NOT_APPLICABLE
-from tasks.dataset.joined import questions
-from tasks.dataset.settings import Dataset, Load, Params
-from tasks.dataset.table import tables
 from tests.small_project import ROOT
 
 LOGS = ROOT / "tests/dataset/readers/logs"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from flows.init.proposal.given import Chosen, Sample
 from flows.init.proposal.inputs import propose_for, propose_log
 from flows.init.proposal.proposal import Proposal, propose
-from tasks.dataset.settings import Dataset
-from tasks.dataset.sources import Record
+from goldmeter.dataset.settings import Dataset
+from goldmeter.dataset.sources import Record
 from tests.small_project import ROOT
 
 ASKED = {"question": "q?", "bot": "b", "answers": ["a"]}

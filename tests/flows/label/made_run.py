@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from goldmeter.dataset.settings import Params
 from goldmeter.pipeline import params
 from goldmeter.pipeline.files import remove
 from goldmeter.pipeline.tables import write_part
-from tasks.dataset.settings import Params
 from tasks.load import load, source
 from tests.small_project import edit
 

@@ -19,9 +19,9 @@ from flows.label.label_file import design_of, raters, read_entries, take, write_
 from flows.label.mapping import with_labels
 from flows.label.run_rows import read_run
 from flows.label.sheet import COLUMNS, defused, restored, write_sheet
+from goldmeter.dataset.settings import Dataset
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.files import remove
-from tasks.dataset.settings import Dataset
 from tasks.reporting.page import FOLDER
 from tests.flows.label.made_run import CANDIDATES, DATA, QUESTIONS, load_again, loaded, make_run, write_questions
 from tests.small_project import edit

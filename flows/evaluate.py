@@ -25,9 +25,13 @@ from flows import flow_runs
 from flows.record import AtWork, Recorded, kept_in_history, recorded
 from flows.system import locks, processes, server
 from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
+from goldmeter.answering.calls import require_keys
+from goldmeter.asking.budget import SPENT_FILE
+from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
 from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
+from goldmeter.judging.preflight import require_key
 from goldmeter.pipeline import params, stage_server
 from goldmeter.pipeline.cluster import DASHBOARD
 from goldmeter.pipeline.credentials import without_credentials
@@ -35,10 +39,6 @@ from goldmeter.pipeline.dvc_yaml import stages, upstream
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.run import Run
 from goldmeter.versions.version import WORKSPACE, Version
-from tasks.answering.calls import require_keys
-from tasks.asking.budget import SPENT_FILE
-from tasks.asking.model_calls import RETRY_FAILED, SPENT
-from tasks.judging.preflight import require_key
 from tasks.monitoring import labelled_answers
 from tasks.reporting import summary
 

@@ -119,27 +119,27 @@ def _answer(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
-    from tasks.answering import calls
+    from goldmeter.answering import calls
 
     calls.show()
 
 
 def _judge(chosen: argparse.Namespace) -> None:
     if chosen.band is not None:
-        from tasks.judging import preflight
+        from goldmeter.judging import preflight
 
         preflight.show_band(chosen.band)
         return
     if chosen.choose is not None:
-        from tasks.judging import choice
+        from goldmeter.judging import choice
 
         choice.show(chosen.choose or choice.ROWS)
         return
     if not chosen.plan:
         _stage(chosen)
         return
-    from tasks.answering import calls as answers
-    from tasks.judging import preflight
+    from goldmeter.answering import calls as answers
+    from goldmeter.judging import preflight
 
     preflight.show()
     if calls := answers.plan_next_run().calls:

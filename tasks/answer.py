@@ -10,6 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.answering.calls import missing_calls, plan_of
+from goldmeter.answering.rows import SCHEMA, question_parts, table_of
+from goldmeter.answering.systems import STAGE as NAME
+from goldmeter.answering.systems import Params, System, check_prompt
+from goldmeter.asking.budget import used_up
+from goldmeter.asking.model_calls import ask_models, retries_failed, spent_file
+from goldmeter.asking.plan import require_confirmed
 from goldmeter.console.terminal import say
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.contract import Contract
@@ -17,13 +24,6 @@ from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import RunJudge
 from goldmeter.pipeline.stage import Stage
 from goldmeter.pipeline.tables import Parts, about, describe
-from tasks.answering.calls import missing_calls, plan_of
-from tasks.answering.rows import SCHEMA, question_parts, table_of
-from tasks.answering.systems import STAGE as NAME
-from tasks.answering.systems import Params, System, check_prompt
-from tasks.asking.budget import used_up
-from tasks.asking.model_calls import ask_models, retries_failed, spent_file
-from tasks.asking.plan import require_confirmed
 
 # Kinds of failures that a message lists.
 LISTED = 5

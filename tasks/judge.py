@@ -11,12 +11,45 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.asking.batch_dispatch import waiting
+from goldmeter.asking.budget import used_up
+from goldmeter.asking.model_calls import ModelCalls, ask_models, retries_failed, spent_file
+from goldmeter.asking.plan import require_confirmed
+from goldmeter.asking.requests import EarlierReplies, Request
 from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
 from goldmeter.estimates import verdict_columns
 from goldmeter.estimates.column_facts import ColumnFacts, statement
 from goldmeter.estimates.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 from goldmeter.estimates.tables import expect_metric, facts_of, row_facts
+from goldmeter.judging import canaries
+from goldmeter.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
+from goldmeter.judging.other_names import hash_of
+from goldmeter.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
+from goldmeter.judging.plan import PanelPlan, Plan
+from goldmeter.judging.preference import (
+    SCHEMA,
+    TABLE,
+    about_pairs,
+    check_preference,
+    preference_counts,
+    preference_entries,
+    preference_problems,
+    preference_table,
+    require_candidates,
+)
+from goldmeter.judging.rows import entries_of, missing, table_of
+from goldmeter.judging.settings import Judge, check_prompts
+from goldmeter.judging.statuses import (
+    ANSWERED,
+    BY_DESIGN,
+    FAILED,
+    STATUSES,
+    Mask,
+    asked_and_failed,
+    problems_of,
+    read_columns,
+)
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
@@ -30,39 +63,6 @@ from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.stage import Stage
 from goldmeter.pipeline.tables import Parts, about, describe
 from goldmeter.pipeline.workers import Crew
-from tasks.asking.batch_dispatch import waiting
-from tasks.asking.budget import used_up
-from tasks.asking.model_calls import ModelCalls, ask_models, retries_failed, spent_file
-from tasks.asking.plan import require_confirmed
-from tasks.asking.requests import EarlierReplies, Request
-from tasks.judging import canaries
-from tasks.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
-from tasks.judging.other_names import hash_of
-from tasks.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
-from tasks.judging.plan import PanelPlan, Plan
-from tasks.judging.preference import (
-    SCHEMA,
-    TABLE,
-    about_pairs,
-    check_preference,
-    preference_counts,
-    preference_entries,
-    preference_problems,
-    preference_table,
-    require_candidates,
-)
-from tasks.judging.rows import entries_of, missing, table_of
-from tasks.judging.settings import Judge, check_prompts
-from tasks.judging.statuses import (
-    ANSWERED,
-    BY_DESIGN,
-    FAILED,
-    STATUSES,
-    Mask,
-    asked_and_failed,
-    problems_of,
-    read_columns,
-)
 
 # Kinds of failures that a message lists.
 LISTED = 5

@@ -13,8 +13,8 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 
+from goldmeter.judging.canaries import canaries
 from goldmeter.models.servers import ApiKey
-from tasks.judging.canaries import canaries
 from tests.batch_server import BatchEndpoints
 
 NO_KEY = ApiKey(None, "judge.api_key_env")

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ModelError, ParamsError, ServerError
+from goldmeter.judging.rows import schema_of
+from goldmeter.judging.settings import Judge
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import NOT_ASKED
 from goldmeter.metrics.judge.meaning_match import MeaningMatch
@@ -24,8 +26,6 @@ from goldmeter.pipeline.run import Price, RunJudge
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.pipeline.workers import Crew, Processes, crew_of
 from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
-from tasks.judging.rows import schema_of
-from tasks.judging.settings import Judge
 from tests.judge_server import JudgeServer, Reply, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"
@@ -112,7 +112,7 @@ def test_the_rows_of_a_block_change_nothing(
     whole = judged(parts, options, tmp_path / "store", tmp_path / "evidence")
     calls = len(server.calls)
 
-    monkeypatch.setattr("tasks.judging.rows.BLOCK_ROWS", 2)
+    monkeypatch.setattr("goldmeter.judging.rows.BLOCK_ROWS", 2)
 
     assert judged(parts, options, tmp_path / "store", tmp_path / "evidence").equals(whole)
     assert len(server.calls) == calls > 0

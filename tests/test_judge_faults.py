@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
+from goldmeter.asking import requests
+from goldmeter.asking.budget import Budget
+from goldmeter.asking.dispatch import dispatch
 from goldmeter.errors import ContractError, ModelError, ParamsError, ServerError
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.client import Chat, Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit, Support
 from goldmeter.pipeline.run import Limits
 from goldmeter.runner import run
-from tasks.asking import requests
-from tasks.asking.budget import Budget
-from tasks.asking.dispatch import dispatch
 from tests.asking.test_requests import request_about
 from tests.judge_server import NO_KEY, Answer, Reply, completion, problem, question, verdict
 from tests.small_project import edit

@@ -4,20 +4,20 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from goldmeter.answering.rows import SCHEMA as ANSWERS
 from goldmeter.dataset import normalized
 from goldmeter.dataset.settings import CandidateMapping
 from goldmeter.dataset.settings import Params as Load
 from goldmeter.dataset.table import REJECTED, schema
 from goldmeter.estimates import signature
 from goldmeter.estimates.column_facts import RESOURCES
+from goldmeter.judging import preference, rows, statuses
+from goldmeter.judging.settings import default_metric
 from goldmeter.metrics.catalogue import names
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
 from scripts.reference.markdown import code, sentence, table
 from tasks import aggregate, embed
-from tasks.answering.rows import SCHEMA as ANSWERS
-from tasks.judging import preference, rows, statuses
-from tasks.judging.settings import default_metric
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",

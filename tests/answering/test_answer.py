@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.answering import calls as preflight
+from goldmeter.answering.systems import Params, System
+from goldmeter.asking import batch_dispatch
 from goldmeter.dataset.answers import opened
 from goldmeter.dataset.settings import Params as Load
 from goldmeter.dataset.table import tables
@@ -20,9 +23,6 @@ from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import Limits, Price
 from goldmeter.pipeline.tables import Parts, about, write_part
 from tasks.answer import STAGE, advice, answer, counts
-from tasks.answering import calls as preflight
-from tasks.answering.systems import Params, System
-from tasks.asking import batch_dispatch
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, completion, problem, serving
 from tests.small_project import edit

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.answering.systems import VARIABLES, System, check_prompt
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import ParamsError
 from goldmeter.metrics.prompt_template import render, variables_of
-from tasks.answering.systems import VARIABLES, System, check_prompt
 from tests.hostile_texts import TEXTS
 from tests.test_load import MAPPING
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from goldmeter.asking import batch_dispatch
 from goldmeter.console.terminal import TRY_LATER
 from goldmeter.errors import ServerError
 from goldmeter.pipeline.tables import Parts
-from tasks.asking import batch_dispatch
 from tests.asking.test_batches import BATCH, bytes_of, states
 from tests.judge_server import completion, verdict
 from tests.test_judge import judged, params, rows, server

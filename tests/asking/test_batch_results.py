@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.asking.batch_files import Results
 from goldmeter.models.chat.client import Chat, Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit, Support
-from tasks.asking.batch_files import Results
 from tests.judge_server import NO_KEY, completion
 
 CHAT = Chat(Endpoint("http://h/v1", "m", NO_KEY, 1.0, 0), ConcurrencyLimit(1))

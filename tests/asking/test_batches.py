@@ -12,14 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.asking import batch_dispatch
+from goldmeter.asking.budget import Budget
 from goldmeter.errors import BatchesAtWorkError, LedgerError, ModelError, ParamsError, ServerError
+from goldmeter.judging.plan import Plan
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import Limits, Price, Run
 from goldmeter.pipeline.yaml import load_yaml
-from tasks.asking import batch_dispatch
-from tasks.asking.budget import Budget
-from tasks.judging.plan import Plan
 from tests.asking.test_requests import request_about
 from tests.batch_server import CUT
 from tests.judge_server import completion, problem, verdict

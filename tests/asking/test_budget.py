@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter.asking.budget import REPLY_TOKENS, Budget, ExpectedTokens
 from goldmeter.pipeline.run import Limits, Price
-from tasks.asking.budget import REPLY_TOKENS, Budget, ExpectedTokens
 
 PRICE = Price(input=1.0, output=10.0)
 

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.asking.requests import Request
 from goldmeter.metrics.judge.meaning_match import MeaningMatch
 from goldmeter.metrics.prompt_template import encode_fields
-from tasks.asking.requests import Request
 
 FIELDS = st.dictionaries(st.sampled_from(["input", "output"]), st.text() | st.none()) | st.fixed_dictionaries(
     {"ground_truth": st.lists(st.text())}

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from goldmeter.asking.budget import Budget
+from goldmeter.asking.dispatch import dispatch, noted_signals
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.client import Chat, Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.run import Limits, RunJudge
-from tasks.asking.budget import Budget
-from tasks.asking.dispatch import dispatch, noted_signals
 from tests.asking.test_requests import request_about
 from tests.counting_judge import counting_judge
 from tests.flows.conftest import wait_until

@@ -10,10 +10,10 @@ import pytest
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.preferences import entry, win_rates
 from goldmeter.estimates.targets import decided
+from goldmeter.judging.preference import SCHEMA
 from goldmeter.pipeline.tables import Parts, describe, write_part
 from goldmeter.pipeline.workers import Crew
 from goldmeter.statistics.bradley_terry import PairSums, strengths, win_rate
-from tasks.judging.preference import SCHEMA
 
 FACTS = {"signature": "preference|provider:openai|model:m|v:1", "prompt": "prompts/preference.txt"}
 

@@ -20,11 +20,11 @@ from goldmeter.estimates import human_labels, rater_agreement, verdict_columns
 from goldmeter.estimates.column_facts import statement
 from goldmeter.estimates.columns import NOT_RATED, ratings_of
 from goldmeter.estimates.tables import facts_of
+from goldmeter.judging.settings import default_metric
 from goldmeter.metrics.prompted import prompted
 from goldmeter.pipeline.tables import Parts, describe, write_part
 from tasks.aggregate import Aggregate, Params, aggregate
 from tasks.comparison.gate import Gate
-from tasks.judging.settings import default_metric
 from tasks.wording import evidence
 from tests.estimates.test_human_labels import BINARY, LABEL, NAN, candidate, column
 from tests.own_judge import METRICS, write_prompt

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import ModelError, ParamsError, ServerError
+from goldmeter.judging.canaries import Canary, canaries
 from goldmeter.ledger.entries import Entry, line_of, parse
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models import offline
 from goldmeter.runner import run
-from tasks.judging.canaries import Canary, canaries
 from tests.judge_server import KNOWN, Answer, Reply, completion, problem, question, verdict
 from tests.small_project import ROWS, edit, write
 from tests.test_judge import HOW, broken, column, counts, judged, params, rows, server

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ModelError, ParamsError
+from goldmeter.judging.cascade import is_decided
 from goldmeter.models import offline
 from goldmeter.pipeline.tables import Parts, about
 from goldmeter.pipeline.workers import Processes, crew_of
 from goldmeter.runner import run
 from tasks.judge import STAGE
-from tasks.judging.cascade import is_decided
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 from tests.small_project import edit
 from tests.test_judge import broken, column, judged, params, rows

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tasks.judging.rows import rows_of
+from goldmeter.judging.rows import rows_of
 from tests.test_judge import params
 
 PROMPTS = {

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.asking.requests import Request
 from goldmeter.metrics.preference import preference
 from goldmeter.pipeline.tables import Parts, write_part
-from tasks.asking.requests import Request
 from tests.asking.test_requests import request_about
 from tests.injections import INJECTIONS
 from tests.judge_server import Answer, completion, question, verdict

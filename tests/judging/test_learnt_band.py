@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.judging import preflight
 from goldmeter.pipeline import params
 from tasks.__main__ import main
-from tasks.judging import preflight
 from tests.small_project import ROWS, edit, write
 
 pytestmark = pytest.mark.usefixtures("project")

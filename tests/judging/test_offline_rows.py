@@ -8,6 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.estimates.column_facts import ColumnFacts, statement
+from goldmeter.judging.cascade import offline_table
+from goldmeter.judging.rows import schema_of
+from goldmeter.judging.sampling import sampled
+from goldmeter.judging.settings import Judge, default_metric
+from goldmeter.judging.statuses import STATUSES, statuses
 from goldmeter.metrics.base import (
     DISABLED,
     EMPTY_RESPONSE,
@@ -18,11 +23,6 @@ from goldmeter.metrics.base import (
 )
 from goldmeter.models import offline
 from goldmeter.pipeline.tables import describe
-from tasks.judging.cascade import offline_table
-from tasks.judging.rows import schema_of
-from tasks.judging.sampling import sampled
-from tasks.judging.settings import Judge, default_metric
-from tasks.judging.statuses import STATUSES, statuses
 from tests.hostile_texts import TEXTS
 from tests.test_judge import params
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import DataError
-from tasks.judging.other_names import accepted, accepted_columns, folded, hash_of, other_names
+from goldmeter.judging.other_names import accepted, accepted_columns, folded, hash_of, other_names
 
 NAMES = st.sampled_from(["USA", "us", " United  States", "Genève", "Geneva", "Ⅳ", "iv", "z", "ß", "SS", "x,y", '"q"'])
 TABLES = st.lists(st.lists(NAMES, min_size=2, max_size=5), max_size=5)

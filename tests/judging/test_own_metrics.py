@@ -12,16 +12,16 @@ import pytest
 
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.columns import score_columns
+from goldmeter.judging import canaries
+from goldmeter.judging.preflight import plan_next_run
+from goldmeter.judging.rows import rows_of, schema_of
+from goldmeter.judging.settings import check_prompts
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.pipeline import params as sections
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.pipeline.yaml import parse_yaml
 from goldmeter.runner import run
 from tasks.judge import counts
-from tasks.judging import canaries
-from tasks.judging.preflight import plan_next_run
-from tasks.judging.rows import rows_of, schema_of
-from tasks.judging.settings import check_prompts
 from tests.documents import blocks
 from tests.hostile_texts import TEXTS
 from tests.judge_server import completion, question

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
+from goldmeter.judging.preference import SCHEMA, check_preference, request_blocks, require_candidates
+from goldmeter.judging.preflight import plan_next_run
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.preference import preference
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.runner import run
 from tasks.judge import Params, advice, counts, expect, judge
-from tasks.judging.preference import SCHEMA, check_preference, request_blocks, require_candidates
-from tasks.judging.preflight import plan_next_run
 from tests.judge_server import Answer, JudgeServer, completion, problem, verdict
 from tests.own_judge import is_own, own_question, reply, schema, write_prompt
 from tests.small_project import ROOT, ROWS, edit, write
@@ -324,7 +324,7 @@ def test_blocks_of_ids_change_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
         return [request.key for block in request_blocks(part, chosen) for request in block]
 
     whole = keys()
-    monkeypatch.setattr("tasks.judging.preference.BLOCK_IDS", 1)
+    monkeypatch.setattr("goldmeter.judging.preference.BLOCK_IDS", 1)
 
     assert keys() == whole
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from goldmeter.asking.budget import REPLY_TOKENS
 from goldmeter.errors import ModelError
+from goldmeter.judging import preflight
+from goldmeter.judging.canaries import canaries
+from goldmeter.judging.plan import Plan
 from goldmeter.pipeline.run import Price
 from goldmeter.runner import run
-from tasks.asking.budget import REPLY_TOKENS
-from tasks.judging import preflight
-from tasks.judging.canaries import canaries
-from tasks.judging.plan import Plan
 from tests.judge_server import serving
 from tests.small_project import ROWS, edit, write
 

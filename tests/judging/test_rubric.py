@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from goldmeter.dataset.mapping import CRITERIA
 from goldmeter.errors import BatchesAtWorkError, ParamsError
+from goldmeter.judging.preflight import plan_next_run
+from goldmeter.judging.rows import rows_of, schema_of
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.metrics.verdict_types import Criterion
 from goldmeter.pipeline.tables import Parts, about, write_part
 from tasks.judge import counts
-from tasks.judging.preflight import plan_next_run
-from tasks.judging.rows import rows_of, schema_of
 from tests.asking.test_batches import BATCH, NO_WAIT, fast
 from tests.judge_server import completion
 from tests.own_judge import METRICS, own_question, schema, write_prompt

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter.judging.sampling import Filter, sampled
 from goldmeter.metrics.aliases import ALIASES
-from tasks.judging.sampling import Filter, sampled
 
 ROW = {"id": "q1", "input": None, "response": "12.5", "references": ["Paris", "Rome"], "phrases": [], "candidate": " "}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tasks.judging.canaries import canaries
+from goldmeter.judging.canaries import canaries
 from tests import judge_server, s3_server
 from tests.whole.conftest import ROWS, Project, answer, ran
 

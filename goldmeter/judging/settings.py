@@ -9,13 +9,13 @@ from pydantic import Field, field_validator, model_validator
 
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.estimates.verdict_columns import verdicts_column, votes_column
+from goldmeter.judging.sampling import Filter
 from goldmeter.metrics.catalogue import configure, declaring, names
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.metrics.preference import NAME, Preference, preference
 from goldmeter.metrics.prompted import Prompted, prompted
 from goldmeter.models.servers import ApiKey, address, server_class
 from goldmeter.pipeline.settings import Positive, Section, ServerName, ServerUrl, Share
-from tasks.judging.sampling import Filter
 
 Column = Literal["input", "response", "references", "response_normalized", "references_normalized"]
 

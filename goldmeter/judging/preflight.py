@@ -10,24 +10,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.asking.batch_dispatch import waiting
+from goldmeter.asking.requests import EarlierReplies, Request
 from goldmeter.console.terminal import say
 from goldmeter.dataset.preflight import loaded_parts, parts
 from goldmeter.errors import DataError, ModelError, ParamsError
+from goldmeter.judging import canaries
+from goldmeter.judging.cascade import Division, estimated, is_decided
+from goldmeter.judging.plan import Decided, PanelPlan, Plan, Savings
+from goldmeter.judging.preference import about_pairs
+from goldmeter.judging.rows import missing
+from goldmeter.judging.settings import API_KEY_SETTING, SERVER_PROVIDERS, Judge
+from goldmeter.judging.statuses import ANSWERED, STATUSES, Mask, statuses
 from goldmeter.ledger import root
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models import offline
 from goldmeter.models.servers import ApiKey
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
-from tasks.asking.batch_dispatch import waiting
-from tasks.asking.requests import EarlierReplies, Request
-from tasks.judging import canaries
-from tasks.judging.cascade import Division, estimated, is_decided
-from tasks.judging.plan import Decided, PanelPlan, Plan, Savings
-from tasks.judging.preference import about_pairs
-from tasks.judging.rows import missing
-from tasks.judging.settings import API_KEY_SETTING, SERVER_PROVIDERS, Judge
-from tasks.judging.statuses import ANSWERED, STATUSES, Mask, statuses
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics.threshold import Side

@@ -9,17 +9,12 @@ from typing import Any, NamedTuple, Self, TypeAlias, cast
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.asking.requests import EarlierReplies, Request, replies, unanswered
 from goldmeter.estimates.tables import nullable
 from goldmeter.estimates.verdict_columns import verdicts_column, votes_column
-from goldmeter.ledger.entries import Entry
-from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.metrics.base import EMPTY_RESPONSE, Floats
-from goldmeter.metrics.judged import DETAILS, JudgeMetric
-from goldmeter.models import offline
-from tasks.asking.requests import EarlierReplies, Request, replies, unanswered
-from tasks.judging.other_names import accepted, other_names
-from tasks.judging.settings import Judge
-from tasks.judging.statuses import (
+from goldmeter.judging.other_names import accepted, other_names
+from goldmeter.judging.settings import Judge
+from goldmeter.judging.statuses import (
     ANSWERED,
     FAILED,
     STATUSES,
@@ -28,6 +23,11 @@ from tasks.judging.statuses import (
     statuses_by_metric,
     together,
 )
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import EMPTY_RESPONSE, Floats
+from goldmeter.metrics.judged import DETAILS, JudgeMetric
+from goldmeter.models import offline
 
 KEYS = pa.schema([("id", pa.string()), ("candidate", pa.string())])
 STATUS = pa.schema(

@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.estimates.tables import pairs_of
+from goldmeter.judging.sampling import sampled
+from goldmeter.judging.settings import Judge
 from goldmeter.metrics.base import (
     DISABLED,
     EMPTY_RESPONSE,
@@ -21,8 +23,6 @@ from goldmeter.metrics.base import (
 )
 from goldmeter.metrics.judged import DETAILS, JudgeMetric, Needs
 from goldmeter.models.offline.texts import Texts
-from tasks.judging.sampling import sampled
-from tasks.judging.settings import Judge
 
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int8]

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, NamedTuple, Self
 
+from goldmeter.asking.requests import Request
 from goldmeter.dataset.paths import parse
 from goldmeter.dataset.settings import AskedCandidate, Dataset, Load
 from goldmeter.errors import ParamsError, did_you_mean
@@ -17,7 +18,6 @@ from goldmeter.models.chat.client import CUT_OFF, REFUSAL
 from goldmeter.models.servers import ApiKey, address, server_class
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.settings import Section, Share
-from tasks.asking.requests import Request
 
 
 class Answer(Section):

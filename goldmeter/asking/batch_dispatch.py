@@ -11,6 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from goldmeter.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
+from goldmeter.asking.budget import Budget, ExpectedTokens
+from goldmeter.asking.dispatch import noted_signals
+from goldmeter.asking.requests import Asked, AskedModel, Request, entry_of, parsed
 from goldmeter.console.terminal import say
 from goldmeter.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
 from goldmeter.ledger.entries import Entry
@@ -27,10 +31,6 @@ from goldmeter.models.chat.client import Chat, Reply, no_reply
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge
-from tasks.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
-from tasks.asking.budget import Budget, ExpectedTokens
-from tasks.asking.dispatch import noted_signals
-from tasks.asking.requests import Asked, AskedModel, Request, entry_of, parsed
 
 # Seconds after which a batch that the server does not list was not started.
 CERTAIN = 60.0

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from goldmeter.answering.systems import Params, System
+from goldmeter.asking.requests import Request, replies
 from goldmeter.dataset.answers import opened
 from goldmeter.dataset.settings import CandidateMapping
 from goldmeter.dataset.settings import Params as Load
@@ -17,8 +19,6 @@ from goldmeter.metrics.prompt_template import TemplateError
 from goldmeter.models.chat.client import printable
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
-from tasks.answering.systems import Params, System
-from tasks.asking.requests import Request, replies
 
 SCHEMA = pa.schema(
     {

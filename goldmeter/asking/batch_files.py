@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from goldmeter.asking.budget import ExpectedTokens
+from goldmeter.asking.requests import Question, Request, attempt_seed, nonce_of
 from goldmeter.errors import LedgerError, ModelError
 from goldmeter.ledger.sqlite_file import unusable
 from goldmeter.metrics.verdict_types import Criterion
@@ -16,8 +18,6 @@ from goldmeter.models.chat.batch_client import MOST_BYTES, URL
 from goldmeter.models.chat.client import Chat, Reply, no_reply
 from goldmeter.models.chat.limits import FORMATS, Support
 from goldmeter.pipeline.files import replacing, sync, to_json
-from tasks.asking.budget import ExpectedTokens
-from tasks.asking.requests import Question, Request, attempt_seed, nonce_of
 
 FOLDER, LOCK = "batches", "lock"
 SUFFIX = ".json"

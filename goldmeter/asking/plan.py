@@ -5,10 +5,10 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+from goldmeter.asking.budget import REPLY_TOKENS
+from goldmeter.asking.requests import AskedModel, EarlierReplies, Request
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline.run import Price, RunJudge
-from tasks.asking.budget import REPLY_TOKENS
-from tasks.asking.requests import AskedModel, EarlierReplies, Request
 
 
 @dataclass(frozen=True)

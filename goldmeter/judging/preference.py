@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.asking.requests import Request, replies
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.judging.other_names import accepted, other_names
+from goldmeter.judging.settings import Judge, check_reads
+from goldmeter.judging.statuses import ANSWERED, FAILED, filtered_rows, sampled_rows
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import FILTERED, NO_RESPONSE, NOT_SAMPLED
 from goldmeter.metrics.judged import texts_of
 from goldmeter.metrics.preference import TIE, VERDICTS, Preference
 from goldmeter.pipeline.tables import Parts, about
-from tasks.asking.requests import Request, replies
-from tasks.judging.other_names import accepted, other_names
-from tasks.judging.settings import Judge, check_reads
-from tasks.judging.statuses import ANSWERED, FAILED, filtered_rows, sampled_rows
 
 TABLE = "preference"
 IDENTICAL = "identical"

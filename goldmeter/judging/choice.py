@@ -10,12 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.asking.batch_dispatch import require_none_waiting
+from goldmeter.asking.model_calls import ModelCalls, ask_models
+from goldmeter.asking.plan import require_confirmed
+from goldmeter.asking.requests import EarlierReplies, Request
 from goldmeter.console.format import points_interval, rate_interval
 from goldmeter.console.terminal import say
 from goldmeter.dataset.preflight import loaded_parts
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.column_facts import PROBABILITY
 from goldmeter.estimates.estimates import ONE_CLUSTER, is_one_cluster
+from goldmeter.judging import canaries
+from goldmeter.judging.panel_verdicts import votes_of
+from goldmeter.judging.plan import PanelPlan, Plan
+from goldmeter.judging.rows import entries_of, missing, verdicts_of
+from goldmeter.judging.settings import FAMILY, Judge
+from goldmeter.judging.statuses import ANSWERED, STATUSES, statuses
 from goldmeter.ledger import root
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
@@ -27,16 +37,6 @@ from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import Price, RunJudge
-from tasks.asking.batch_dispatch import require_none_waiting
-from tasks.asking.model_calls import ModelCalls, ask_models
-from tasks.asking.plan import require_confirmed
-from tasks.asking.requests import EarlierReplies, Request
-from tasks.judging import canaries
-from tasks.judging.panel_verdicts import votes_of
-from tasks.judging.plan import PanelPlan, Plan
-from tasks.judging.rows import entries_of, missing, verdicts_of
-from tasks.judging.settings import FAMILY, Judge
-from tasks.judging.statuses import ANSWERED, STATUSES, statuses
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import Estimate, PairedDifference

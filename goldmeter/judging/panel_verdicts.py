@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from goldmeter.estimates.verdict_columns import JURORS, VOTES, Votes
+from goldmeter.judging.rows import Judged, RowVerdicts, table_of_verdicts, verdicts_of
+from goldmeter.judging.settings import Judge
+from goldmeter.judging.statuses import ANSWERED, FAILED, NO_FAILURE
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import Floats
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.models import offline
-from tasks.judging.rows import Judged, RowVerdicts, table_of_verdicts, verdicts_of
-from tasks.judging.settings import Judge
-from tasks.judging.statuses import ANSWERED, FAILED, NO_FAILURE
 
 
 def votes_of(metric: JudgeMetric) -> Votes:

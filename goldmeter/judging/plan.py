@@ -5,12 +5,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Self, TypeVar
 
+from goldmeter.asking.plan import CallPlan, amount
+from goldmeter.asking.requests import EarlierReplies, Request
+from goldmeter.judging import canaries
+from goldmeter.judging.settings import Judge
 from goldmeter.metrics.preference import NAME
 from goldmeter.pipeline.run import RunJudge
-from tasks.asking.plan import CallPlan, amount
-from tasks.asking.requests import EarlierReplies, Request
-from tasks.judging import canaries
-from tasks.judging.settings import Judge
 
 OnePlan = TypeVar("OnePlan", bound=CallPlan)
 

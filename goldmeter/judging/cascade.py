@@ -13,16 +13,16 @@ from goldmeter.estimates.column_facts import stated
 from goldmeter.estimates.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 from goldmeter.estimates.tables import nullable
 from goldmeter.estimates.verdict_columns import verdicts_column
+from goldmeter.judging.other_names import accepted_columns, other_names
+from goldmeter.judging.rows import Judged, columns_of, schema_of, table_of
+from goldmeter.judging.settings import Band, Judge
+from goldmeter.judging.statuses import ANSWERED, FAILED, STATUSES, Mask, sampled_rows, statuses, text_lists
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import DISABLED, EMPTY_RESPONSE
 from goldmeter.metrics.judged import DETAILS
 from goldmeter.models import offline
 from goldmeter.pipeline.tables import Parts, about
 from goldmeter.pipeline.workers import Crew
-from tasks.judging.other_names import accepted_columns, other_names
-from tasks.judging.rows import Judged, columns_of, schema_of, table_of
-from tasks.judging.settings import Band, Judge
-from tasks.judging.statuses import ANSWERED, FAILED, STATUSES, Mask, sampled_rows, statuses, text_lists
 
 LABEL = "label"
 

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from goldmeter.answering.rows import question_parts, request_blocks
+from goldmeter.answering.systems import STAGE, System
+from goldmeter.asking.batch_dispatch import waiting
+from goldmeter.asking.model_calls import ModelCalls
+from goldmeter.asking.plan import CallPlan
+from goldmeter.asking.requests import EarlierReplies, Request, unanswered
 from goldmeter.console.terminal import say
 from goldmeter.errors import ModelError
 from goldmeter.ledger import root
@@ -14,12 +20,6 @@ from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER, stages
 from goldmeter.pipeline.run import RunJudge
-from tasks.answering.rows import question_parts, request_blocks
-from tasks.answering.systems import STAGE, System
-from tasks.asking.batch_dispatch import waiting
-from tasks.asking.model_calls import ModelCalls
-from tasks.asking.plan import CallPlan
-from tasks.asking.requests import EarlierReplies, Request, unanswered
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldmeter.asking.budget import used_up
+from goldmeter.asking.requests import Request, replies
 from goldmeter.errors import ModelError, ParamsError, ServerError
+from goldmeter.judging.rows import requests_of
+from goldmeter.judging.settings import Judge
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.prompt_template import encode_fields
 from goldmeter.models.chat.client import is_about_content
-from tasks.asking.budget import used_up
-from tasks.asking.requests import Request, replies
-from tasks.judging.rows import requests_of
-from tasks.judging.settings import Judge
 
 PATH = Path(__file__).with_suffix(".jsonl")
 INJECTION = "injection"

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from goldmeter.asking.budget import CRITERION_TOKENS, REPLY_TOKENS, expected_tokens
 from goldmeter.ledger.entries import Entry, canonical
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.verdict_types import Criterion
@@ -17,7 +18,6 @@ from goldmeter.models.chat.client import Reply
 from goldmeter.models.chat.limits import Support
 from goldmeter.models.servers import ApiKey
 from goldmeter.pipeline.hashing import sha256
-from tasks.asking.budget import CRITERION_TOKENS, REPLY_TOKENS, expected_tokens
 
 
 class Parsed(Protocol):

@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from goldmeter.asking.batch_dispatch import Batches, Calls, require_none_waiting
+from goldmeter.asking.budget import Budget
+from goldmeter.asking.dispatch import dispatch
+from goldmeter.asking.plan import CallPlan
+from goldmeter.asking.requests import AskedModel, EarlierReplies, Request
 from goldmeter.console.terminal import say
 from goldmeter.errors import BatchesAtWorkError, ServerError
 from goldmeter.ledger.entries import Entry
@@ -15,11 +20,6 @@ from goldmeter.models.chat.client import Chat, Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge
-from tasks.asking.batch_dispatch import Batches, Calls, require_none_waiting
-from tasks.asking.budget import Budget
-from tasks.asking.dispatch import dispatch
-from tasks.asking.plan import CallPlan
-from tasks.asking.requests import AskedModel, EarlierReplies, Request
 
 # Environment variable: if set, requests whose reply in the ledger is not usable are asked again.
 RETRY_FAILED = "GOLDMETER_RETRY_FAILED"

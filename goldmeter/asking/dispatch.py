@@ -9,14 +9,14 @@ from itertools import islice
 from threading import current_thread, main_thread
 from typing import NamedTuple
 
+from goldmeter.asking.budget import Budget
+from goldmeter.asking.requests import Parsed, Request, attempt_seed, entry_of, parsed
 from goldmeter.console.terminal import say
 from goldmeter.errors import ModelError, ServerError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.client import Chat, Reply
 from goldmeter.pipeline.run import RunJudge
-from tasks.asking.budget import Budget
-from tasks.asking.requests import Parsed, Request, attempt_seed, entry_of, parsed
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

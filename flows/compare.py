@@ -16,6 +16,10 @@ from rich.console import Console
 
 from flows import flow_runs
 from flows.system import server
+from goldmeter.comparison import logs
+from goldmeter.comparison.compare import compare_several, compare_versions
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.render import several_to_markdown, several_to_terminal, to_markdown, to_terminal
 from goldmeter.console.arguments import Parser
 from goldmeter.console.markdown import escaped
 from goldmeter.console.terminal import USER_ERROR, console, exit_status, say, write_markup
@@ -23,16 +27,12 @@ from goldmeter.errors import ComparisonError, GoldmeterError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.files import to_json
 from goldmeter.versions.version import WORKSPACE, versions
-from tasks.comparison import logs
-from tasks.comparison.compare import compare_several, compare_versions
-from tasks.comparison.gate import Gate
-from tasks.comparison.render import several_to_markdown, several_to_terminal, to_markdown, to_terminal
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import trend_of_versions
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
-from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last
 
 HEAD = "HEAD"
 STDOUT = Path("-")

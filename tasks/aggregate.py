@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ConfigDict, Field, field_validator
 
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.measures import check_measures
 from goldmeter.estimates import (
     failures,
     human_labels,
@@ -67,9 +69,7 @@ from goldmeter.pipeline.settings import Section, Share
 from goldmeter.pipeline.stage import Stage
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
-from tasks.comparison.gate import Gate
-from tasks.comparison.measures import check_measures
-from tasks.wording.comparison_document import PairEntry
+from goldmeter.wording.comparison_document import PairEntry
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
     from goldmeter.statistics.correlation import ColumnProducts
@@ -332,9 +332,9 @@ def _with_calibration(document: metrics_report.MetricsReport, run: _Run) -> metr
 
 def _comparisons(run: _Run, scratch: Path | None) -> list[PairEntry]:
     """Compare every two candidates; the comparisons by the primary measure are one family of tests."""
-    from tasks.comparison import candidate_pairs
-    from tasks.comparison.blocks import Side, pairs_of_run
-    from tasks.comparison.resources import without_guards
+    from goldmeter.comparison import candidate_pairs
+    from goldmeter.comparison.blocks import Side, pairs_of_run
+    from goldmeter.comparison.resources import without_guards
 
     if len(run.scored) < 2:  # noqa: PLR2004 (a pair)
         return []

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.comparison.gate import Gate
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.column_facts import SPLIT_IDS, statement
 from goldmeter.estimates.tables import facts_of, own_scores, score_table
@@ -19,7 +20,6 @@ from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.pipeline.validation import check
 from goldmeter.pipeline.workers import Crew, Processes, crew_of
 from tasks.aggregate import SCHEMA, Aggregate, Params, advice, aggregate, counts, expect
-from tasks.comparison.gate import Gate
 from tests.reporting import made
 
 GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
@@ -526,7 +526,7 @@ GROUPS = [None if i % 5 == 0 else f"g{i // 4}" for i in range(60)]
 def test_parts_of_any_size_give_the_same_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: list[str | None] | None, *, guarantee: bool
 ) -> None:
-    monkeypatch.setattr("tasks.comparison.blocks.BLOCK_ROWS", 25)
+    monkeypatch.setattr("goldmeter.comparison.blocks.BLOCK_ROWS", 25)
     found = [
         written(in_parts(tmp_path / str(size), size, groups), scratch=tmp_path / f"of-{size}", guarantee=guarantee)
         for size in (120, 14)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from goldmeter.comparison.compare import compare_versions
 from goldmeter.dataset.settings import Dataset, Load, Params
 from goldmeter.dataset.sources import Record
 from goldmeter.dataset.table import REJECTED, schema
@@ -18,7 +19,6 @@ from goldmeter.pipeline import validation
 from goldmeter.pipeline.tables import about, write_part
 from goldmeter.pipeline.yaml import parse_yaml
 from goldmeter.versions.version import Version
-from tasks.comparison.compare import compare_versions
 from tasks.load import counts, expect, load, source
 from tests.comparison.sample import gate_on
 from tests.dataset.mappings import LIMITS

@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.gate import Gate
 from goldmeter.errors import DataError
 from goldmeter.estimates.columns import score_columns
 from goldmeter.estimates.tables import own_scores
@@ -17,8 +19,6 @@ from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 from goldmeter.runner import run
 from goldmeter.versions.version import Version
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.gate import Gate
 from tests.documents import blocks
 from tests.small_project import ROOT, ROWS, edit, only_words, write
 

@@ -21,7 +21,7 @@ from goldmeter.statistics import (
     required_rows,
     score_interval,
 )
-from tasks.wording.verdicts import Verdict
+from goldmeter.wording.verdicts import Verdict
 from tests.small_project import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

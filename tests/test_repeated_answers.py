@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from goldmeter.comparison.compare import compare_versions
 from goldmeter.errors import GoldmeterError
 from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.runner import run
 from goldmeter.versions.version import Version
-from tasks.comparison.compare import compare_versions
 from tests.comparison.sample import gate_on
 from tests.small_project import ROWS, edit, only_words, write
 

@@ -22,6 +22,10 @@ import numpy.typing as npt
 from benchmarks.coverage.cells import generator
 from benchmarks.data import EVOUNA
 from benchmarks.nq301 import FOLDER, nq301
+from goldmeter.comparison import candidate_pairs, differences
+from goldmeter.comparison.candidate_pairs import Families
+from goldmeter.comparison.gate import Gate, decision
+from goldmeter.comparison.pairing import pair
 from goldmeter.dataset.description import LABEL as LABEL_FACTS
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.human_labels import LABEL
@@ -30,11 +34,7 @@ from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline.labelled import Labelled, human_labelled
-from tasks.comparison import candidate_pairs, differences
-from tasks.comparison.candidate_pairs import Families
-from tasks.comparison.gate import Gate, decision
-from tasks.comparison.pairing import pair
-from tasks.wording.verdicts import Decision, Verdict
+from goldmeter.wording.verdicts import Decision, Verdict
 
 DRAWS = 200
 # Metrics of words that need no normalised text; with the thresholds of params.yaml.

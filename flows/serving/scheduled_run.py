@@ -13,6 +13,7 @@ from flows.serving import worktree
 from flows.serving.notify import Outcome
 from flows.system import processes
 from flows.system.command_supervisor import TIMED_OUT
+from goldmeter.comparison.render import to_markdown
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import USER_ERROR, print_error, say
 from goldmeter.errors import DataError, GoldmeterError, ParamsError, VersionError
@@ -22,11 +23,10 @@ from goldmeter.pipeline.files import replacing
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.versions.experiments import Experiment, Facts
-from tasks.comparison.render import to_markdown
+from goldmeter.wording import comparison_lines
 from tasks.monitoring import decision
 from tasks.monitoring.decision import RunDecision, check_baseline
 from tasks.reporting import summary
-from tasks.wording import comparison_lines
 
 # alarms, and last lines of a failed command, that the outcome's sentence quotes; the log has all
 QUOTED = 3

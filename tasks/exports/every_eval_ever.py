@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from goldmeter.comparison.compare import scores_of
 from goldmeter.errors import ExportError
 from goldmeter.estimates.column_facts import ColumnFacts, stated
 from goldmeter.estimates.metrics_report import Limited, MetricEntry
 from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import to_json
 from goldmeter.pipeline.tables import about
-from tasks.comparison.compare import scores_of
 from tasks.exports.results import Results, own_version, safe_name, written
 
 SCHEMA = "0.3.0"

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
+from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.gate import Gate
 from goldmeter.console.format import visible
 from goldmeter.errors import ExportError
 from goldmeter.pipeline import params
 from goldmeter.versions.version import versions
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.gate import Gate
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
+from goldmeter.wording.verdicts import Decision, Verdict
 from tasks.exports.results import written
 from tasks.monitoring.labelled_answers import compare_options
-from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
-from tasks.wording.verdicts import Decision, Verdict
 
 GATE = "release gate"
 

@@ -16,13 +16,13 @@ from urllib.parse import unquote
 import httpx2
 import numpy as np
 
+from goldmeter.comparison.compare import scores_of
 from goldmeter.errors import ExportError, ServerError
 from goldmeter.estimates.columns import KEYS, ScoreColumn, details_column, score_columns
 from goldmeter.metrics.base import NO_RESPONSE
 from goldmeter.models.bounded_client import BoundedClient
 from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.tables import Parts
-from tasks.comparison.compare import scores_of
 from tasks.exports.results import Results, own_version, written
 
 EVENT = "gen_ai.evaluation.result"

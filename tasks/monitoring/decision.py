@@ -9,6 +9,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.comparison import compare
+from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.gate import Gate
 from goldmeter.errors import ComparisonError, DataError, ParamsError, VersionError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import hashed
@@ -19,17 +22,14 @@ from goldmeter.pipeline.schedule import FIXED, Schedule
 from goldmeter.pipeline.tables import Parts
 from goldmeter.versions.experiments import NAMESPACE, Experiment, Facts
 from goldmeter.versions.version import WORKSPACE, Version, commit_of, versions
-from tasks.comparison import compare
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.gate import Gate
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.alarms import Key, Look, losses, undecided
+from goldmeter.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
+from goldmeter.wording.verdicts import Verdict
 from tasks.monitoring import floors, labelled_answers, store
 from tasks.monitoring.floors import FloorStream, FloorTests
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.store import Row
-from tasks.wording import comparison_lines
-from tasks.wording.alarms import Key, Look, losses, undecided
-from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
-from tasks.wording.verdicts import Verdict
 
 # The fewest digits that are taken for the id of a commit.
 SHORTEST = 7

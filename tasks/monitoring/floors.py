@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.comparison.measures import Measure, measures, without_threshold
 from goldmeter.console.format import CUT, abridged_apart
 from goldmeter.errors import LedgerError, ParamsError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Candidate, Mask
-from tasks.comparison.measures import Measure, measures, without_threshold
+from goldmeter.wording.alarms import BeyondFloor, beyond_floor, untested_floor
 from tasks.monitoring.store import Contents
-from tasks.wording.alarms import BeyondFloor, beyond_floor, untested_floor
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import DriftState

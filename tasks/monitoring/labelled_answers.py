@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.comparison.blocks import LabelledAnswers, left_in_place, of_load
+from goldmeter.comparison.compare import CompareOptions
 from goldmeter.console.format import counted
 from goldmeter.console.terminal import plain
 from goldmeter.errors import GoldmeterError
@@ -17,8 +19,6 @@ from goldmeter.estimates.columns import Mask, hashed
 from goldmeter.estimates.weighting import Mixing
 from goldmeter.pipeline import params
 from goldmeter.pipeline.tables import Parts
-from tasks.comparison.blocks import LabelledAnswers, left_in_place, of_load
-from tasks.comparison.compare import CompareOptions
 from tasks.monitoring import store
 from tasks.reporting.settings import Report
 

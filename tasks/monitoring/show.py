@@ -7,20 +7,20 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from goldmeter.comparison.compare import compare_several
+from goldmeter.comparison.gate import Gate
 from goldmeter.console.format import NONE, counted, visible
 from goldmeter.console.terminal import console, say
 from goldmeter.errors import ComparisonError
 from goldmeter.pipeline import params
 from goldmeter.versions.version import WORKSPACE, Version, commit_of, versions
-from tasks.comparison.compare import compare_several
-from tasks.comparison.gate import Gate
+from goldmeter.wording.verdicts import Verdict
 from tasks.monitoring.labelled_answers import compare_options
 from tasks.monitoring.series import series
 from tasks.monitoring.store import read
 from tasks.reporting.assembly import write_page
 from tasks.reporting.page import ComparedVersions
 from tasks.reporting.trends import PastRun, Series, Trend, TrendPoint
-from tasks.wording.verdicts import Verdict
 
 # The newest runs of each schedule that the report compares with the workspace.
 COMPARED_RUNS = 10

@@ -19,6 +19,12 @@ from goldmeter.pipeline.run import Price
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
 from goldmeter.versions.version import Version
+from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
+from goldmeter.wording.conclusion import conclude
+from goldmeter.wording.evidence import trust, worst_slices
+from goldmeter.wording.preference import preference_section
+from goldmeter.wording.repeated_answers import repeated_answers
+from goldmeter.wording.resources import resource_tables
 from tasks.reporting.cards import CardGroup, card_groups
 from tasks.reporting.explorer import explorer, packing_of, room
 from tasks.reporting.histograms import Distribution
@@ -29,12 +35,6 @@ from tasks.reporting.score_tables import MetricScores, family_title, metrics, sl
 from tasks.reporting.settings import Report
 from tasks.reporting.survey import field_table
 from tasks.reporting.trends import Series
-from tasks.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
-from tasks.wording.conclusion import conclude
-from tasks.wording.evidence import trust, worst_slices
-from tasks.wording.preference import preference_section
-from tasks.wording.repeated_answers import repeated_answers
-from tasks.wording.resources import resource_tables
 
 Families = Mapping[str, Sequence[MetricScores]]
 

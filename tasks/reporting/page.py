@@ -24,6 +24,14 @@ from goldmeter.estimates.failures import KINDS
 from goldmeter.estimates.metrics_report import AgreementEntry, MetricsReport
 from goldmeter.estimates.targets import TargetVerdict
 from goldmeter.pipeline.hashing import sha256
+from goldmeter.wording import comparison_lines, notes, several_lines
+from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
+from goldmeter.wording.conclusion import Conclusion
+from goldmeter.wording.evidence import SliceLines, by_column
+from goldmeter.wording.preference import PreferenceSection, strength
+from goldmeter.wording.repeated_answers import RepeatedAnswers
+from goldmeter.wording.resources import ResourceTable
+from goldmeter.wording.verdicts import RELATIONS, Decision, Verdict
 from tasks.reporting import axes, reliability, score_tables, trends
 from tasks.reporting.cards import CardGroup
 from tasks.reporting.drawing import colour, shape
@@ -34,14 +42,6 @@ from tasks.reporting.row_texts import word_diff
 from tasks.reporting.score_tables import MetricScores, SliceTable, by_metric, passing
 from tasks.reporting.survey import FieldTable
 from tasks.reporting.trends import Series, Trend, trend_charts
-from tasks.wording import comparison_lines, notes, several_lines
-from tasks.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
-from tasks.wording.conclusion import Conclusion
-from tasks.wording.evidence import SliceLines, by_column
-from tasks.wording.preference import PreferenceSection, strength
-from tasks.wording.repeated_answers import RepeatedAnswers
-from tasks.wording.resources import ResourceTable
-from tasks.wording.verdicts import RELATIONS, Decision, Verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment

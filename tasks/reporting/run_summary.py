@@ -13,6 +13,7 @@ from goldmeter.estimates.metrics_report import Candidates, MetricsReport, fitted
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
+from goldmeter.wording.release import source
 from tasks.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids, whole_chars
 from tasks.reporting.histograms import Bins, BinValues, Distribution, distribution, quartile_bins
 from tasks.reporting.notable_rows import LABEL, Answers, Kind, PrimaryColumn, RunColumns, in_order, notable_kinds
@@ -28,7 +29,6 @@ from tasks.reporting.survey import (
     present_candidates,
     survey,
 )
-from tasks.wording.release import source
 
 # Table → column → its facts, in the order of the table.
 Facts = Mapping[str, Mapping[str, ColumnFacts]]

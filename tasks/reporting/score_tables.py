@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.comparison.gate import verdict
 from goldmeter.estimates.column_facts import VALUE, ColumnFacts
-from tasks.comparison.gate import verdict
+from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, Unit
+from goldmeter.wording.evidence import by_column
+from goldmeter.wording.verdicts import RELATIONS, Verdict
 from tasks.reporting.survey import Reasons, most_frequent
-from tasks.wording.comparison_document import MeasureEntry, PairEntry, Unit
-from tasks.wording.evidence import by_column
-from tasks.wording.verdicts import RELATIONS, Verdict
 
 Row = dict[str, Any]
 # Table → the title of its metrics; that of a stage that a user adds is its name.

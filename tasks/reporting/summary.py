@@ -14,8 +14,8 @@ from goldmeter.errors import ParamsError
 from goldmeter.estimates.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
 from goldmeter.pipeline.files import read_json
 from goldmeter.pipeline.yaml import load_yaml
-from tasks.wording.conclusion import CandidateRate, Conclusion, conclude
-from tasks.wording.evidence import (
+from goldmeter.wording.conclusion import CandidateRate, Conclusion, conclude
+from goldmeter.wording.evidence import (
     agreement_lines,
     graded,
     lost_votes,
@@ -26,9 +26,9 @@ from tasks.wording.evidence import (
     self_agreement,
     worst_slices,
 )
-from tasks.wording.preference import preference_section
-from tasks.wording.repeated_answers import repeated_answers
-from tasks.wording.resources import resource_lines
+from goldmeter.wording.preference import preference_section
+from goldmeter.wording.repeated_answers import repeated_answers
+from goldmeter.wording.resources import resource_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

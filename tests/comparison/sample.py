@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from goldmeter.comparison.gate import Gate
 from goldmeter.dataset.description import LABEL
 from goldmeter.dataset.normalized import Normalize
 from goldmeter.estimates.column_facts import RESOURCES, SPLIT_IDS
@@ -17,7 +18,6 @@ from goldmeter.estimates.tables import pairs_of, score_table
 from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.versions.version import Version
-from tasks.comparison.gate import Gate
 from tasks.normalize import Params as NormalizeParams
 from tasks.normalize import normalize
 

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from goldmeter.comparison import blocks as version_blocks
+from goldmeter.comparison import candidate_pairs
+from goldmeter.comparison.blocks import StoredBlocks, block_ranges
+from goldmeter.comparison.changed_rows import changed_rows, data_changed
+from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.gate import shared_primary
+from goldmeter.comparison.pairing import Blocks, Pairing, pair
 from goldmeter.errors import DataError
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn, Slices
 from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.tables import Parts, write_part
-from tasks.comparison import blocks as version_blocks
-from tasks.comparison import candidate_pairs
-from tasks.comparison.blocks import StoredBlocks, block_ranges
-from tasks.comparison.changed_rows import changed_rows, data_changed
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.gate import shared_primary
-from tasks.comparison.pairing import Blocks, Pairing, pair
 from tests.comparison.sample import answers, drawn, gate, row, shuffled, version
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.comparison.compare import CompareOptions
+from goldmeter.comparison.compared import Compared, critical_value
+from goldmeter.comparison.pairing import pair
+from goldmeter.comparison.render import to_markdown
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.estimates import ONE_CLUSTER
 from goldmeter.statistics import Method, sidak
-from tasks.comparison.compare import CompareOptions
-from tasks.comparison.compared import Compared, critical_value
-from tasks.comparison.pairing import pair
-from tasks.comparison.render import to_markdown
-from tasks.wording import notes
+from goldmeter.wording import notes
 from tests.comparison.sample import Row, answers, gate_on
 from tests.comparison.test_document import compared, measures
 from tests.comparison.test_render import terminal

@@ -8,11 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from goldmeter.errors import ComparisonError, DataError, VersionError
-from goldmeter.estimates import columns
-from goldmeter.pipeline.tables import Parts, write_part
-from goldmeter.versions.version import Version
-from tasks.comparison.compare import (
+from goldmeter.comparison.compare import (
     CompareOptions,
     Matched,
     compare_versions,
@@ -22,8 +18,12 @@ from tasks.comparison.compare import (
     scores_of,
     with_thresholds,
 )
-from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import ComparisonDocument
+from goldmeter.errors import ComparisonError, DataError, VersionError
+from goldmeter.estimates import columns
+from goldmeter.pipeline.tables import Parts, write_part
+from goldmeter.versions.version import Version
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.comparison_document import ComparisonDocument
 from tests.comparison.sample import GATE, NORMALIZE, answers, change_facts, drawn, gate, gate_on, row, version
 
 
@@ -186,7 +186,7 @@ def test_a_measure_that_neither_side_knows_is_an_error_before_anything_is_compar
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
 ) -> None:
     one = version(tmp_path / "one", answers("++"))
-    monkeypatch.setattr("tasks.comparison.compare.candidate_pairs", None)
+    monkeypatch.setattr("goldmeter.comparison.compare.candidate_pairs", None)
 
     with pytest.raises(ComparisonError, match=message):
         compare_versions(one, one, gate_on(*names))

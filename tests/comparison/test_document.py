@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.comparison.compare import DEFAULTS, CompareOptions, compare_versions
+from goldmeter.comparison.gate import Gate
 from goldmeter.estimates.estimates import rounded
-from tasks.comparison.compare import DEFAULTS, CompareOptions, compare_versions
-from tasks.comparison.gate import Gate
-from tasks.wording import comparison_lines, notes
+from goldmeter.wording import comparison_lines, notes
 from tests.comparison.sample import (
     COST,
     GATE,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.frames import compare
 from goldmeter.errors import ComparisonError, ParamsError
 from goldmeter.metrics import scores
 from goldmeter.statistics import paired_difference
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.frames import compare
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import METRICS, answers, gate, version
 
 BEFORE, AFTER = "+" * 40 + "." * 20, "+" * 25 + "." * 15 + "+" * 5 + "." * 15

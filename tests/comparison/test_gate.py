@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.comparison.gate import Gate, verdict
+from goldmeter.comparison.gate import Gate, verdict
 from tests.comparison.sample import GATE, gate
 
 NUMBERS = st.floats(-2, 2, allow_nan=False)

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from flows.compare import main
+from goldmeter.comparison.compare import CompareOptions
+from goldmeter.comparison.logs import compare_logs, tool_of
 from goldmeter.errors import ComparisonError, DataError
 from goldmeter.statistics import paired_difference
-from tasks.comparison.compare import CompareOptions
-from tasks.comparison.logs import compare_logs, tool_of
-from tasks.wording.comparison_document import ComparisonDocument
-from tasks.wording.comparison_lines import outcome
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.comparison_document import ComparisonDocument
+from goldmeter.wording.comparison_lines import outcome
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import gate
 from tests.comparison.test_document import measures
 from tests.small_project import ROOT

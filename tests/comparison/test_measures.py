@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tasks.comparison.compare import scores_of
-from tasks.comparison.measures import Measure, measures
+from goldmeter.comparison.compare import scores_of
+from goldmeter.comparison.measures import Measure, measures
 from tests.comparison.sample import COST, LATENCY, answers, version
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.comparison.pairing import distinct, pair
 from goldmeter.estimates.columns import Candidate
-from tasks.comparison.pairing import distinct, pair
 
 KEYS = st.sets(st.integers(0, 12))
 

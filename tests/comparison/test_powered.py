@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.comparison import candidate_pairs
+from goldmeter.comparison.compared import Compared
+from goldmeter.comparison.differences import rows_needed, uncorrected, with_judge_error
+from goldmeter.comparison.gate import shared_primary
+from goldmeter.comparison.pairing import Pairing, pair, pair_questions
+from goldmeter.comparison.powered import designed as of_design
+from goldmeter.comparison.powered import powered
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn, Slices
 from goldmeter.estimates.headline import leaders
 from goldmeter.estimates.primary import Primary
 from goldmeter.estimates.repeated_answers import by_question
-from tasks.comparison import candidate_pairs
-from tasks.comparison.compared import Compared
-from tasks.comparison.differences import rows_needed, uncorrected, with_judge_error
-from tasks.comparison.gate import shared_primary
-from tasks.comparison.pairing import Pairing, pair, pair_questions
-from tasks.comparison.powered import designed as of_design
-from tasks.comparison.powered import powered
-from tasks.wording.comparison_lines import failed
+from goldmeter.wording.comparison_lines import failed
 from tests.comparison.sample import GATE
 
 LABEL = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")

@@ -10,7 +10,7 @@ from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.headline import leaders
 from goldmeter.estimates.primary import Primary
 from goldmeter.models.offline.labelled import human_labelled
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.verdicts import Decision
 
 QUESTIONS = 600
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from tasks.comparison.compare import CompareOptions, compare_versions
-from tasks.comparison.render import to_markdown, to_terminal
-from tasks.wording import comparison_lines
-from tasks.wording.verdicts import Decision
+from goldmeter.comparison.compare import CompareOptions, compare_versions
+from goldmeter.comparison.render import to_markdown, to_terminal
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import GATE, Row, answers, gate, gate_on, row, version
 
 HOSTILE = [

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.render import to_markdown
 from goldmeter.errors import ComparisonError
-from tasks.comparison.compare import compare_versions
-from tasks.comparison.gate import Gate
-from tasks.comparison.render import to_markdown
-from tasks.wording import comparison_lines
-from tasks.wording.verdicts import Decision
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, drawn, gate_on, version
 from tests.comparison.test_document import measures
 

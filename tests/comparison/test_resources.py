@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 from rich.console import Console
 
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.render import to_markdown, to_terminal
 from goldmeter.errors import ComparisonError
-from tasks.comparison.gate import Gate
-from tasks.comparison.render import to_markdown, to_terminal
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import Row, answers, gate, shuffled, version
 from tests.comparison.test_document import compared, measures, refused, status
 
@@ -115,7 +115,7 @@ def test_rows_of_other_questions_are_left_out() -> None:
 
 
 def test_a_guard_that_no_version_has_is_an_error(tmp_path: Path) -> None:
-    from tasks.comparison.compare import compare_versions
+    from goldmeter.comparison.compare import compare_versions
 
     versions = version(tmp_path / "a", answers("++")), version(tmp_path / "b", answers("++"))
     with pytest.raises(ComparisonError, match=r"gate.metrics: unknown measure 'latency_p"):

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.comparison.compared import Compared, duplicates
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.pairing import pair
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
-from tasks.comparison.compared import Compared, duplicates
-from tasks.comparison.gate import Gate
-from tasks.comparison.pairing import pair
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import LATENCY, answers, gate, gate_on, row
 from tests.comparison.test_document import compared, measures, verdicts
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.comparison.blocks import LabelledAnswers, left_in_place
+from goldmeter.comparison.compare import compare_versions, pairings, scores_of
 from goldmeter.versions.version import Version
-from tasks.comparison.blocks import LabelledAnswers, left_in_place
-from tasks.comparison.compare import compare_versions, pairings, scores_of
 from tests.comparison.sample import Row, answers, gate, version
 
 N = 40

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from goldmeter.comparison import blocks as version_blocks
+from goldmeter.comparison.compare import CompareOptions, compare_versions
+from goldmeter.comparison.gate import Gate
 from goldmeter.estimates.weighting import Mix, Mixing
-from tasks.comparison import blocks as version_blocks
-from tasks.comparison.compare import CompareOptions, compare_versions
-from tasks.comparison.gate import Gate
-from tasks.wording.comparison_document import ComparisonDocument
-from tasks.wording.notes import notes
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.comparison_document import ComparisonDocument
+from goldmeter.wording.notes import notes
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import answers, gate_on, version
 
 GATE: Gate = gate_on("exact_match")

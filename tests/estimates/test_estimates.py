@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.comparison.compare import scores_of
 from goldmeter.estimates import estimates
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.sums import candidate_sums
 from goldmeter.statistics import Estimate, Method
 from goldmeter.statistics.corpus import Replicates
-from tasks.comparison.compare import scores_of
 from tests.comparison.sample import LATENCY, answers, version
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from goldmeter.comparison.compare import CompareOptions, compare_versions
 from goldmeter.pipeline.tables import write_part
 from goldmeter.versions.version import Version
+from goldmeter.wording import comparison_lines
 from tasks.aggregate import Aggregate, Params, aggregate
-from tasks.comparison.compare import CompareOptions, compare_versions
-from tasks.wording import comparison_lines
 from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
 PARAMS = Params(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
+from goldmeter.comparison.gate import Gate
 from goldmeter.dataset.description import _score_description
 from goldmeter.dataset.settings import ScoreMapping
 from goldmeter.estimates import human_labels, rater_agreement, verdict_columns
@@ -23,9 +24,8 @@ from goldmeter.estimates.tables import facts_of
 from goldmeter.judging.settings import default_metric
 from goldmeter.metrics.prompted import prompted
 from goldmeter.pipeline.tables import Parts, describe, write_part
+from goldmeter.wording import evidence
 from tasks.aggregate import Aggregate, Params, aggregate
-from tasks.comparison.gate import Gate
-from tasks.wording import evidence
 from tests.estimates.test_human_labels import BINARY, LABEL, NAN, candidate, column
 from tests.own_judge import METRICS, write_prompt
 from tests.reporting.made import parts_of

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goldmeter.comparison.measures import check_measures
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.resources import significant
 from goldmeter.estimates.targets import Maximum, Targets
 from goldmeter.pipeline import params
 from tasks.aggregate import Aggregate, Params, aggregate
-from tasks.comparison.measures import check_measures
 from tasks.reporting.settings import Report
 from tests.reporting import made
 from tests.reporting.made import section_of, written

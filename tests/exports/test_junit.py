@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from goldmeter.comparison.compare import compare_versions
 from goldmeter.errors import ExportError
-from tasks.comparison.compare import compare_versions
+from goldmeter.wording import comparison_lines
 from tasks.exports.junit import Case, export, to_suites, to_xml
-from tasks.wording import comparison_lines
 from tests.comparison.sample import answers, gate, version
 from tests.exports.conftest import RIGHT, put, told
 from tests.hostile_texts import TEXTS

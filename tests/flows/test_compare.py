@@ -18,7 +18,7 @@ from flows.compare import main
 from goldmeter.console.markdown import escaped
 from goldmeter.pipeline.tables import describe, write_part
 from goldmeter.pipeline.yaml import load_yaml
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.verdicts import Decision
 from tests.comparison import repository
 from tests.comparison.repository import git, write_params
 from tests.comparison.sample import Row, answers, version

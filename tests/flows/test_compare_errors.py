@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from flows.compare import main
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.verdicts import Decision
 from tests.comparison import repository
 from tests.comparison.repository import git
 from tests.comparison.sample import answers, row, version

@@ -11,7 +11,7 @@ from prefect.client.schemas.objects import StateType
 from flows import compare as flow
 from flows.compare import main
 from goldmeter.errors import ComparisonError
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.verdicts import Decision
 from tests.comparison.repository import write_params
 from tests.comparison.sample import answers, version
 from tests.small_project import edit

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldmeter.comparison.gate import Gate
 from goldmeter.errors import ParamsError
-from tasks.comparison.gate import Gate
 from tasks.monitoring import decision, store
 from tasks.monitoring.decision import BaselineLook, check_baseline
 from tests.comparison.repository import git

@@ -11,9 +11,9 @@ from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
 from goldmeter.estimates.tables import own_scores
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.wording.alarms import losses
 from tasks.monitoring import decision, labelled_answers, store
 from tasks.monitoring.decision import BaselineLook
-from tasks.wording.alarms import losses
 from tests.comparison import repository
 from tests.comparison.repository import copy, git, make
 from tests.comparison.sample import Row, answers, row

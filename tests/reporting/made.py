@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from goldmeter.comparison.gate import Gate
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from tasks.aggregate import Aggregate, aggregate
 from tasks.aggregate import Params as AggregateParams
-from tasks.comparison.gate import Gate
 from tasks.reporting.assembly import report_files
 from tasks.reporting.settings import Report
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.comparison.gate import verdict
+from goldmeter.comparison.gate import verdict
 from tasks.reporting.score_tables import (
     MOST_IN_FULL,
     against,

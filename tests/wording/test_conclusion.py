@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.wording.comparison_document import JudgeError
-from tasks.wording.conclusion import conclude
+from goldmeter.wording.comparison_document import JudgeError
+from goldmeter.wording.conclusion import conclude
 
 LABELS, OFFLINE = "human labels", "the offline judge"
 NO_CLAIM = "by gpt; its error on your data is not known, so no claim. 50 human labels would give ±11 points."

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tasks.wording.evidence import (
+from goldmeter.wording.evidence import (
     lost_votes,
     most_frequent_failures,
     panel,

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from goldmeter.comparison.gate import decision
 from goldmeter.console.format import cut, listed
 from goldmeter.estimates.primary import Primary
-from tasks.comparison.gate import decision
-from tasks.wording import comparison_lines, notes
-from tasks.wording.comparison_document import JudgeError
-from tasks.wording.comparison_lines import GateOutcome
+from goldmeter.wording import comparison_lines, notes
+from goldmeter.wording.comparison_document import JudgeError
+from goldmeter.wording.comparison_lines import GateOutcome
 from tests.comparison.sample import gate
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}

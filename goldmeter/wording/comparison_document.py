@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from goldmeter.errors import ComparisonError
 from goldmeter.estimates.metrics_report import Limited, WeightingEntry
-from tasks.wording.verdicts import Decision, Role, Verdict
+from goldmeter.wording.verdicts import Decision, Role, Verdict
 
 
 class JudgeError(StrEnum):
@@ -142,7 +142,7 @@ class RowCounts(TypedDict):
 class RefusedEntry(TypedDict):
     """A measure that can't be compared.
 
-    reason: in words, of tasks.wording.verdicts. blocks: whether the gate can't be passed without it. differing: of a
+    reason: in words, of goldmeter.wording.verdicts. blocks: whether the gate can't be passed without it. differing: of a
     measure that the versions measure differently, the fields of its signature that differ.
     """
 

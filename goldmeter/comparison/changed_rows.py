@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter.comparison.compared import ComparedRows
+from goldmeter.comparison.pairing import Blocks, Pairing
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Hashes
 from goldmeter.metrics.base import Floats
-from tasks.comparison.compared import ComparedRows
-from tasks.comparison.pairing import Blocks, Pairing
-from tasks.wording.comparison_document import ChangedRow, ChangedRows
+from goldmeter.wording.comparison_document import ChangedRow, ChangedRows
 
 
 class Rows(Protocol):

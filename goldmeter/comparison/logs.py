@@ -10,6 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldmeter.comparison import candidate_pairs
+from goldmeter.comparison.compare import CompareOptions, Matched, Pair, Sides, document, match
+from goldmeter.comparison.frames import ColumnOptions, FrameRows, Keyed, candidate, unlike
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.pairing import Pairing, distinct, pair
 from goldmeter.dataset.readers import READERS, detect
 from goldmeter.dataset.readers.log import lacks_question, missing
 from goldmeter.dataset.record import Value
@@ -18,12 +23,7 @@ from goldmeter.errors import ComparisonError
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.primary import Primary, Reason, measure_names
 from goldmeter.metrics.frame import NOT_ASKED_SUFFIX
-from tasks.comparison import candidate_pairs
-from tasks.comparison.compare import CompareOptions, Matched, Pair, Sides, document, match
-from tasks.comparison.frames import ColumnOptions, FrameRows, Keyed, candidate, unlike
-from tasks.comparison.gate import Gate
-from tasks.comparison.pairing import Pairing, distinct, pair
-from tasks.wording.comparison_document import ComparisonDocument, VersionEntry
+from goldmeter.wording.comparison_document import ComparisonDocument, VersionEntry
 
 log = logging.getLogger(__name__)
 

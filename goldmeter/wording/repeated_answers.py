@@ -6,9 +6,9 @@ from typing import NamedTuple
 from goldmeter.console.format import counted, rate_interval
 from goldmeter.estimates.metrics_report import MetricEntry, MetricsReport, PassEntry, SpreadEntry
 from goldmeter.estimates.primary import VERDICT
-from tasks.wording.conclusion import NAMED, UNKNOWN
-from tasks.wording.notes import number_of_draws
-from tasks.wording.release import source
+from goldmeter.wording.conclusion import NAMED, UNKNOWN
+from goldmeter.wording.notes import number_of_draws
+from goldmeter.wording.release import source
 
 
 class PassTable(NamedTuple):

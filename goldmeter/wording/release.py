@@ -7,13 +7,13 @@ from goldmeter.console.format import about, count, counted, level, listed, numbe
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.primary import VERDICT, Primary, Reason
 from goldmeter.estimates.signature import VerdictSource
-from tasks.wording.comparison_document import (
+from goldmeter.wording.comparison_document import (
     JUDGE_ERRORS,
     MaximumEntry,
     MeasureEntry,
     PairEntry,
 )
-from tasks.wording.verdicts import Decision, Verdict
+from goldmeter.wording.verdicts import Decision, Verdict
 
 REASONS = 3
 # From so many times the rows on, more rows are no remedy: the sentence then says what the rows exclude.

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.pairing import Blocks
 from goldmeter.estimates.column_facts import RESOURCES, SHARES, resource_measures
 from goldmeter.estimates.estimates import is_one_cluster, silenced
 from goldmeter.estimates.resources import kinds_of, signature, significant, statistic_of
@@ -14,10 +16,8 @@ from goldmeter.pipeline.tables import Parts
 from goldmeter.statistics.arrays import BoolArray
 from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.quantiles import average_interval, quantile_difference
-from tasks.comparison.gate import Gate
-from tasks.comparison.pairing import Blocks
-from tasks.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
-from tasks.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, only_there, refusal
+from goldmeter.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
+from goldmeter.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, only_there, refusal
 
 
 class Paired(NamedTuple):

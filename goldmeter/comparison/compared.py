@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from goldmeter.comparison.measures import LABEL, Measure, measures
+from goldmeter.comparison.pairing import Blocks, Pairing, Positions
 from goldmeter.estimates import estimates
 from goldmeter.estimates.columns import Mask, lone_clusters
 from goldmeter.estimates.estimates import UNBOUNDED
@@ -18,8 +20,6 @@ from goldmeter.statistics.corpus import Replicates
 from goldmeter.statistics.correlation import ColumnProducts, column_products
 from goldmeter.statistics.paired import DifferenceSums, deleted
 from goldmeter.statistics.weighted import WeightedSums
-from tasks.comparison.measures import LABEL, Measure, measures
-from tasks.comparison.pairing import Blocks, Pairing, Positions
 
 
 class ComparedRows(NamedTuple):

@@ -9,6 +9,11 @@ import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
+from goldmeter.comparison import candidate_pairs, render
+from goldmeter.comparison.compare import Sides, document
+from goldmeter.comparison.gate import Gate, shared_primary
+from goldmeter.comparison.measures import LABEL
+from goldmeter.comparison.pairing import Pairing, distinct, pair
 from goldmeter.dataset.description import LABEL as LABEL_FACTS
 from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
 from goldmeter.estimates.column_facts import ColumnFacts
@@ -19,13 +24,8 @@ from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.frame import ATTRS, NOT_ASKED_SUFFIX, unmeasured_reason
 from goldmeter.pipeline.params import section
 from goldmeter.text.columns import is_missing
-from tasks.comparison import candidate_pairs, render
-from tasks.comparison.compare import Sides, document
-from tasks.comparison.gate import Gate, shared_primary
-from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing, distinct, pair
-from tasks.wording.comparison_document import ComparisonDocument, PairEntry
-from tasks.wording.verdicts import Decision
+from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry
+from goldmeter.wording.verdicts import Decision
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ class Keyed(NamedTuple):
 
 
 class ColumnOptions(NamedTuple):
-    """What the tables do not say of their columns; `tasks.comparison.frames.compare` explains each."""
+    """What the tables do not say of their columns; `goldmeter.comparison.frames.compare` explains each."""
 
     bounds: Mapping[str, tuple[float, float]]
     thresholds: Mapping[str, float]

@@ -22,8 +22,8 @@ from goldmeter.estimates.human_labels import FEWEST, LABEL
 from goldmeter.estimates.metrics_report import HeadlineEntry, MetricEntry, MetricsReport
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.targets import PREFERRED_OVER
-from tasks.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
-from tasks.wording.release import by_judge_alone, source
+from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
+from goldmeter.wording.release import by_judge_alone, source
 
 MAX_NAME_CHARS = 40
 # Candidates that a sentence names.

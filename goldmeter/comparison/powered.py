@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from goldmeter.comparison.compared import Compared, ComparedRows
+from goldmeter.comparison.measures import LABEL
+from goldmeter.comparison.pairing import Pairing, Positions
 from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Hashes
 from goldmeter.metrics.base import Floats
-from tasks.comparison.compared import Compared, ComparedRows
-from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing, Positions
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import DesignedLabels, PairedDifference

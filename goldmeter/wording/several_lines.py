@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from goldmeter.console.format import CUT, NONE, count, counted, cut, level, number, rate_interval
 from goldmeter.estimates.primary import VERDICT
-from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import (
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.comparison_document import (
     MeasureEntry,
     PairEntry,
     SeveralVersions,

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from goldmeter.console.format import CUT, abridged, abridged_apart, count, cut, listed, number, rate, visible
 from goldmeter.estimates.column_facts import VALUE
-from tasks.wording import comparison_lines
-from tasks.wording.comparison_document import ComparisonDocument, PairEntry
-from tasks.wording.comparison_lines import extent
-from tasks.wording.verdicts import Decision, Verdict
+from goldmeter.wording import comparison_lines
+from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry
+from goldmeter.wording.comparison_lines import extent
+from goldmeter.wording.verdicts import Decision, Verdict
 
 # Characters of a row's id in a sentence: ids that are hashes of the input have 64.
 LONGEST_ID = 20

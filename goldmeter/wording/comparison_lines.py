@@ -6,8 +6,15 @@ from typing import NamedTuple
 from goldmeter.console.format import CUT, about, count, counted, cut, listed, number, points, points_interval, rate
 from goldmeter.estimates.column_facts import resource_measures
 from goldmeter.estimates.metrics_report import Limited
-from tasks.wording.comparison_document import ChangedRow, ComparisonDocument, MeasureEntry, PairEntry, Unit, WorstSlice
-from tasks.wording.verdicts import RELATIONS, Decision, Verdict
+from goldmeter.wording.comparison_document import (
+    ChangedRow,
+    ComparisonDocument,
+    MeasureEntry,
+    PairEntry,
+    Unit,
+    WorstSlice,
+)
+from goldmeter.wording.verdicts import RELATIONS, Decision, Verdict
 
 NAMES = 3
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from goldmeter.comparison.compared import ROUNDING, Compared, ComparedRows, critical_value
+from goldmeter.comparison.gate import of_blocks, verdict
+from goldmeter.comparison.measures import LABEL
+from goldmeter.comparison.pairing import Pairing
+from goldmeter.comparison.powered import designed, powered, score_differences
 from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Mask
 from goldmeter.estimates.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
@@ -18,13 +23,8 @@ from goldmeter.estimates.sums import summed
 from goldmeter.estimates.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
 from goldmeter.metrics.base import Floats
 from goldmeter.statistics.weighted import WeightedSums
-from tasks.comparison.compared import ROUNDING, Compared, ComparedRows, critical_value
-from tasks.comparison.gate import of_blocks, verdict
-from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Pairing
-from tasks.comparison.powered import designed, powered, score_differences
-from tasks.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
-from tasks.wording.verdicts import Verdict
+from goldmeter.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
+from goldmeter.wording.verdicts import Verdict
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import BiasModel, PairedDifference

@@ -6,6 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from goldmeter.comparison import candidate_pairs
+from goldmeter.comparison.blocks import Side, paired_blocks
+from goldmeter.comparison.candidate_pairs import Families
+from goldmeter.comparison.changed_rows import Rows, changed_rows, data_changed
+from goldmeter.comparison.gate import Gate, decision, shared_primary
+from goldmeter.comparison.measures import LABEL
+from goldmeter.comparison.pairing import Blocks, Pairing
+from goldmeter.comparison.resources import with_resources, without_guards
 from goldmeter.dataset.normalized import Normalize, normalized
 from goldmeter.errors import ComparisonError, DataError, VersionError
 from goldmeter.estimates.column_facts import VALUE, stated
@@ -19,15 +27,7 @@ from goldmeter.estimates.weighting import Mix, weight_exponent, weighting_entry,
 from goldmeter.metrics.catalogue import configure, unknown
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.versions.version import Version
-from tasks.comparison import candidate_pairs
-from tasks.comparison.blocks import Side, paired_blocks
-from tasks.comparison.candidate_pairs import Families
-from tasks.comparison.changed_rows import Rows, changed_rows, data_changed
-from tasks.comparison.gate import Gate, decision, shared_primary
-from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Blocks, Pairing
-from tasks.comparison.resources import with_resources, without_guards
-from tasks.wording.comparison_document import (
+from goldmeter.wording.comparison_document import (
     Against,
     ComparisonDocument,
     PairEntry,
@@ -191,7 +191,7 @@ def with_thresholds(pairing: Pairing) -> Pairing:
 
 
 def _measures(table: Parts) -> set[str]:
-    """The names of all measures of a table's columns, as tasks.comparison.measures gives them."""
+    """The names of all measures of a table's columns, as goldmeter.comparison.measures gives them."""
     columns = stated(table.about)
     return {*columns} | {f"{name}{VALUE}" for name, facts in columns.items() if facts.rate_signature is not None}
 

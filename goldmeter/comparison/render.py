@@ -10,8 +10,8 @@ from rich.table import Table
 from goldmeter.console import markdown
 from goldmeter.console.markdown import escaped, escaped_in_html
 from goldmeter.console.terminal import plain, width_of
-from tasks.wording import comparison_lines, notes, several_lines
-from tasks.wording.comparison_document import (
+from goldmeter.wording import comparison_lines, notes, several_lines
+from goldmeter.wording.comparison_document import (
     ChangedRow,
     ComparisonDocument,
     MeasureEntry,
@@ -19,8 +19,8 @@ from tasks.wording.comparison_document import (
     SeveralVersions,
     from_first_to_last,
 )
-from tasks.wording.several_lines import VersionRow
-from tasks.wording.verdicts import Decision, Verdict
+from goldmeter.wording.several_lines import VersionRow
+from goldmeter.wording.verdicts import Decision, Verdict
 
 COLOURS = {Decision.SHIP: "green", Decision.DO_NOT_SHIP: "red", Decision.UNDECIDED: "yellow"}
 STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.NO_WORSE: "green"}

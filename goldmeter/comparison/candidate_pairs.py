@@ -7,18 +7,18 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from goldmeter.comparison import differences
+from goldmeter.comparison.compared import Compared, duplicates
+from goldmeter.comparison.differences import Difference
+from goldmeter.comparison.gate import Gate, margin, roles_of
+from goldmeter.comparison.measures import LABEL, measures, without_threshold
+from goldmeter.comparison.pairing import Blocks, Pairing, Questions
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import changes
 from goldmeter.estimates.weighting import Weighting
-from tasks.comparison import differences
-from tasks.comparison.compared import Compared, duplicates
-from tasks.comparison.differences import Difference
-from tasks.comparison.gate import Gate, margin, roles_of
-from tasks.comparison.measures import LABEL, measures, without_threshold
-from tasks.comparison.pairing import Blocks, Pairing, Questions
-from tasks.wording.comparison_document import (
+from goldmeter.wording.comparison_document import (
     JUDGE_ERRORS,
     CompositionEntry,
     CrossedEntry,
@@ -29,7 +29,7 @@ from tasks.wording.comparison_document import (
     RowCounts,
     SliceEntry,
 )
-from tasks.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, missing, only_there, refusal
+from goldmeter.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, missing, only_there, refusal
 
 # Candidate and measure → variance of a row's score by the judge alone, see `goldmeter.estimates.rater_agreement`.
 Noise: TypeAlias = Mapping[tuple[str, str], float]

@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.comparison.measures import LABEL
+from goldmeter.comparison.pairing import Blocks, MadeWhenAsked, Pairing, Positions, distinct, pair
 from goldmeter.estimates.column_facts import CONFIRMED, SPLIT_IDS, STALE
 from goldmeter.estimates.columns import (
     QUESTION,
@@ -27,8 +29,6 @@ from goldmeter.estimates.columns import (
 )
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-from tasks.comparison.measures import LABEL
-from tasks.comparison.pairing import Blocks, MadeWhenAsked, Pairing, Positions, distinct, pair
 
 Block = TypeVar("Block")
 # Arrays begin at multiples of so many bytes.

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from goldmeter.comparison.measures import measures, without_threshold
+from goldmeter.comparison.pairing import Blocks, Pairing, Positions
 from goldmeter.estimates.column_facts import resource_measures
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.human_labels import LABEL
@@ -14,11 +16,9 @@ from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, column
 from goldmeter.estimates.repeated_answers import names
 from goldmeter.estimates.targets import Maximum
 from goldmeter.pipeline.settings import Section, Share
-from tasks.comparison.measures import measures, without_threshold
-from tasks.comparison.pairing import Blocks, Pairing, Positions
-from tasks.wording.comparison_document import DecisionEntry, PairEntry, WorstSlice
-from tasks.wording.release import Decisive, Release, reasons, sentence
-from tasks.wording.verdicts import Decision, Role, Verdict
+from goldmeter.wording.comparison_document import DecisionEntry, PairEntry, WorstSlice
+from goldmeter.wording.release import Decisive, Release, reasons, sentence
+from goldmeter.wording.verdicts import Decision, Role, Verdict
 
 Name = Annotated[str, Field(min_length=1)]
 # The largest acceptable loss, as a share of the measure's scale; of what answers take, of the value before.

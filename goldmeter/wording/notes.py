@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from goldmeter.console.format import count, counted, listed
 from goldmeter.estimates.estimates import ONE_CLUSTER
-from tasks.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
-from tasks.wording.comparison_lines import NAMES, by_weight, interval, resources, signed, unit_of
-from tasks.wording.verdicts import Verdict
+from goldmeter.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
+from goldmeter.wording.comparison_lines import NAMES, by_weight, interval, resources, signed, unit_of
+from goldmeter.wording.verdicts import Verdict
 
 SLICES = 5
 # The smallest effect of unpaired rows that is mentioned beside the table.

@@ -29,8 +29,8 @@ from goldmeter.estimates.metrics_report import (
 )
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import OFFLINE, VerdictSource
-from tasks.wording.conclusion import NAMED, best_first, is_rate, short_names
-from tasks.wording.release import source
+from goldmeter.wording.conclusion import NAMED, best_first, is_rate, short_names
+from goldmeter.wording.release import source
 
 Entry = TypeVar("Entry")
 # Logit of 95 %.

@@ -13,7 +13,7 @@ from goldmeter.estimates.metrics_report import (
     PreferenceEntry,
 )
 from goldmeter.estimates.signature import Signature
-from tasks.wording.conclusion import short_names
+from goldmeter.wording.conclusion import short_names
 
 # The points of the answer shown first that a judge without position bias gives.
 UNBIASED = 0.5

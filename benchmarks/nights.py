@@ -4,7 +4,7 @@
 rows a night, {NIGHTS} nights. Same rows: every night's answers are as good as the baseline's, row by row.
 Fresh rows: the floor is {FLOOR}, where every metric stays, or one metric of one candidate falls to 0.80.
 
-Levels, bets and verdicts come from tasks/monitoring and goldmeter/comparison; only git and files are left out.
+Levels, bets and verdicts come from goldmeter/history and goldmeter/comparison; only git and files are left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,10 +23,10 @@ from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.pairing import pair
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
+from goldmeter.history import decision, floors, store
+from goldmeter.history.store import Contents
 from goldmeter.metrics.base import Floats
 from goldmeter.versions.experiments import Facts
-from tasks.monitoring import decision, floors, store
-from tasks.monitoring.store import Contents
 
 TEAMS, NIGHTS, ROWS = 200, 90, 100
 FLOOR = 0.85

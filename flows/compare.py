@@ -24,15 +24,15 @@ from goldmeter.console.arguments import Parser
 from goldmeter.console.markdown import escaped
 from goldmeter.console.terminal import USER_ERROR, console, exit_status, say, write_markup
 from goldmeter.errors import ComparisonError, GoldmeterError
+from goldmeter.history.labelled_answers import compare_options
+from goldmeter.history.series import trend_of_versions
 from goldmeter.pipeline import params
 from goldmeter.pipeline.files import to_json
+from goldmeter.reporting.assembly import write_page
+from goldmeter.reporting.page import ComparedVersions
 from goldmeter.versions.version import WORKSPACE, versions
 from goldmeter.wording import comparison_lines
 from goldmeter.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last
-from tasks.monitoring.labelled_answers import compare_options
-from tasks.monitoring.series import trend_of_versions
-from tasks.reporting.assembly import write_page
-from tasks.reporting.page import ComparedVersions
 
 HEAD = "HEAD"
 STDOUT = Path("-")

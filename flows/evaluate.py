@@ -31,6 +31,7 @@ from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
 from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
+from goldmeter.history import labelled_answers
 from goldmeter.judging.preflight import require_key
 from goldmeter.pipeline import params, stage_server
 from goldmeter.pipeline.cluster import DASHBOARD
@@ -38,9 +39,8 @@ from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.dvc_yaml import stages, upstream
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.run import Run
+from goldmeter.reporting import summary
 from goldmeter.versions.version import WORKSPACE, Version
-from tasks.monitoring import labelled_answers
-from tasks.reporting import summary
 
 # The stages that ask models, whose failed rows can be asked about again.
 ASKING = ("answer", "judge")

@@ -15,8 +15,8 @@ from prefect.utilities.urls import url_for
 from goldmeter.console.markdown import code, escaped
 from goldmeter.errors import GoldmeterError
 from goldmeter.pipeline import git, params
+from goldmeter.reporting import summary
 from goldmeter.versions.experiments import Experiment
-from tasks.reporting import summary
 
 # Of every run and every deployment.
 TAG = "goldmeter"

@@ -55,7 +55,7 @@ def kept_in_history(run: Recorded) -> Recorded:
     """Add the run to the history; if that can't be written, the experiment stays."""
     if run.experiment is None or run.facts is None:
         return run
-    from tasks.monitoring import decision
+    from goldmeter.history import decision
 
     try:
         decision.add_run(run.experiment, run.facts)

@@ -36,10 +36,10 @@ from flows.system.server import SERVE_AGAIN, Server, end_at_once, prefect_server
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.errors import GoldmeterError, ParamsError
+from goldmeter.history.decision import check_baseline
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.schedule import Schedule
-from tasks.monitoring.decision import check_baseline
 
 # How many due times --list prints.
 LISTED_TIMES = 3

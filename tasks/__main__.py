@@ -9,8 +9,8 @@ from pathlib import Path
 
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import console, exit_status, is_terminal, say
+from goldmeter.exports import command_line
 from goldmeter.pipeline import stage_server
-from tasks.exports import command_line
 
 # The stage after which the summary is printed, if the stage was started by hand.
 LAST_STAGE = "report"
@@ -110,7 +110,7 @@ def _stage(chosen: argparse.Namespace) -> None:
 
     run(chosen.stage)
     if chosen.stage == LAST_STAGE and is_terminal():  # a flow prints it at its own end
-        from tasks.reporting import summary
+        from goldmeter.reporting import summary
 
         summary.show(console(), reported=True)
 
@@ -168,8 +168,8 @@ _WITH_OPTIONS = {"answer": _answer, "judge": _judge, "embed": _embed}
 
 
 def _summary(_chosen: argparse.Namespace) -> None:
-    from tasks.monitoring import labelled_answers
-    from tasks.reporting import summary
+    from goldmeter.history import labelled_answers
+    from goldmeter.reporting import summary
 
     out = console()
     summary.show(out)
@@ -177,7 +177,7 @@ def _summary(_chosen: argparse.Namespace) -> None:
 
 
 def _history(chosen: argparse.Namespace) -> None:
-    from tasks.monitoring import show
+    from goldmeter.history import show
 
     show.show() if chosen.html is None else show.write(chosen.html)
 

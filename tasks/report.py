@@ -6,8 +6,8 @@ from goldmeter.ledger.verdicts import VerdictEvidence
 from goldmeter.pipeline import git
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.stage import Stage, StageInputs
-from tasks.reporting.assembly import report_files
-from tasks.reporting.settings import Report
+from goldmeter.reporting.assembly import report_files
+from goldmeter.reporting.settings import Report
 
 # Files whose last commit, and changes since, the page names; the data are named by their hash.
 SETTINGS = ("params.yaml", "dvc.yaml", "tasks")

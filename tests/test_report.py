@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from goldmeter.pipeline.tables import describe
-from tasks.reporting import summary
-from tasks.reporting.assembly import report_files
-from tasks.reporting.page import FOLDER, unbroken
-from tasks.reporting.settings import Report
+from goldmeter.reporting import summary
+from goldmeter.reporting.assembly import report_files
+from goldmeter.reporting.page import FOLDER, unbroken
+from goldmeter.reporting.settings import Report
 from tests.reporting.made import (
     ROWS,
     SECTION,
@@ -314,7 +314,7 @@ def test_slices_show_the_largest_values_and_count_the_others(files):
 def test_of_very_many_slices_the_leading_metric_gets_the_room(tmp_path, monkeypatch):
     shown = {}
     for most in (12, 4):
-        monkeypatch.setattr("tasks.reporting.score_tables.MOST_IN_SLICES", most)
+        monkeypatch.setattr("goldmeter.reporting.score_tables.MOST_IN_SLICES", most)
         html = written(ROWS, tmp_path / str(most), section={"slice_values": 10**9})[PAGE]
         slices = section_of(html, "slices")
         panels = re.findall(r"<figcaption>(.*?) <span", slices)

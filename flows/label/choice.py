@@ -14,8 +14,8 @@ from goldmeter.estimates.offline_calibration import joined, labelled_probabiliti
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
+from goldmeter.reporting.row_texts import hashed
 from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
-from tasks.reporting.row_texts import hashed
 
 By = Literal["active", "random", "disagreement"]
 # How labelled rows came to be chosen: by flows.label, or on the page of the report by who reads it.

@@ -15,7 +15,7 @@ from flows.label.sheet import SheetRow, read_sheet
 from goldmeter.console.format import cut
 from goldmeter.errors import DataError
 from goldmeter.pipeline.files import replacing
-from tasks.reporting.row_texts import row_name
+from goldmeter.reporting.row_texts import row_name
 
 NAME = "labels.jsonl"
 RATER = "rater_"

@@ -15,7 +15,7 @@ from goldmeter.estimates.primary import VERDICT
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.tables import Parts
-from tasks.reporting.row_texts import NAMED_BY, hashed
+from goldmeter.reporting.row_texts import NAMED_BY, hashed
 
 Mask = NDArray[np.bool_]
 LOAD, JUDGE, AGGREGATE = Path("data/load"), Path("data/judge"), "aggregate"

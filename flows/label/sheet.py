@@ -12,8 +12,8 @@ from flows.label.choice import Choice, read_name
 from flows.label.run_rows import RunRows
 from goldmeter.dataset.formats.delimited import delimited
 from goldmeter.errors import DataError
-from tasks.reporting import page
-from tasks.reporting.row_texts import COLUMNS, row_name
+from goldmeter.reporting import page
+from goldmeter.reporting.row_texts import COLUMNS, row_name
 
 FOLDER = Path(__file__).parent
 NEEDED = ("label", "row", "sheet")
@@ -23,7 +23,7 @@ WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("0", "0.0", "wrong", "false", "no"), False),
     **dict.fromkeys(("u", "unsure", "?"), None),
 }
-# What a spreadsheet evaluates as a formula; tasks/reporting/sections/csv_cell.js has the same rule.
+# What a spreadsheet evaluates as a formula; goldmeter/reporting/sections/csv_cell.js has the same rule.
 FORMULA = re.compile(r"'*(?:[\s\ufeff]*[=+\-@＝＋－＠]|[\t\r\n])")
 
 

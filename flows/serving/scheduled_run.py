@@ -17,16 +17,16 @@ from goldmeter.comparison.render import to_markdown
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import USER_ERROR, print_error, say
 from goldmeter.errors import DataError, GoldmeterError, ParamsError, VersionError
+from goldmeter.history import decision
+from goldmeter.history.decision import RunDecision, check_baseline
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.files import replacing
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.schedule import Schedule
+from goldmeter.reporting import summary
 from goldmeter.versions.experiments import Experiment, Facts
 from goldmeter.wording import comparison_lines
-from tasks.monitoring import decision
-from tasks.monitoring.decision import RunDecision, check_baseline
-from tasks.reporting import summary
 
 # alarms, and last lines of a failed command, that the outcome's sentence quotes; the log has all
 QUOTED = 3

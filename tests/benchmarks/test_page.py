@@ -1,7 +1,7 @@
 """The controls that the benchmark of the page uses are those of the page."""
 
 from benchmarks.page import RESPONSES
-from tasks.reporting.page import FOLDER
+from goldmeter.reporting.page import FOLDER
 
 
 def test_each_control_is_there_with_its_value() -> None:

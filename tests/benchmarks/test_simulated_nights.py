@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import nights
-from tasks.monitoring.decision import BaselineLook
+from goldmeter.history.decision import BaselineLook
 
 pytestmark = pytest.mark.exhaustive
 

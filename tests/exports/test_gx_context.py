@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from goldmeter.exports import gx_context
 from tasks.__main__ import main
-from tasks.exports import gx_context
 from tests.small_project import ROOT
 
 # What somebody does who has Great Expectations, and no code of ours.

@@ -12,8 +12,8 @@ from lxml import etree
 
 from goldmeter.comparison.compare import compare_versions
 from goldmeter.errors import ExportError
+from goldmeter.exports.junit import Case, export, to_suites, to_xml
 from goldmeter.wording import comparison_lines
-from tasks.exports.junit import Case, export, to_suites, to_xml
 from tests.comparison.sample import answers, gate, version
 from tests.exports.conftest import RIGHT, put, told
 from tests.hostile_texts import TEXTS

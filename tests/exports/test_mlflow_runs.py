@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.exports import mlflow_runs
-from tasks.exports.results import results, safe_name
+from goldmeter.exports import mlflow_runs
+from goldmeter.exports.results import results, safe_name
 from tests.documents import blocks, commands
 from tests.exports.conftest import told
 from tests.exports.test_export_page import PAGE

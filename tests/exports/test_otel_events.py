@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tasks.exports import otel_events
+from goldmeter.exports import otel_events
 from tests.exports.conftest import told
 from tests.flows.webhook import webhook
 

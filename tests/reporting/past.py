@@ -1,4 +1,4 @@
-"""Histories as tasks/monitoring writes them."""
+"""Histories as goldmeter/history writes them."""
 
 import json
 import random
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
-from tasks.monitoring.store import SCHEMA
+from goldmeter.history.store import SCHEMA
 
 FIRST = datetime(2026, 9, 1, 2, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tasks.reporting.axes import SHARES, Scale, around, around_zero, scale
+from goldmeter.reporting.axes import SHARES, Scale, around, around_zero, scale
 
 NUMBERS = st.floats(-1e9, 1e9, allow_subnormal=False).map(lambda value: 0.0 if abs(value) < 1e-9 else value)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.comparison.gate import verdict
-from tasks.reporting.score_tables import (
+from goldmeter.reporting.score_tables import (
     MOST_IN_FULL,
     against,
     all_compared,

@@ -4,7 +4,7 @@ import json
 import re
 
 from goldmeter.console.format import Text
-from tasks.reporting.row_texts import DetailLines, detail_lines
+from goldmeter.reporting.row_texts import DetailLines, detail_lines
 from tests.reporting.made import ROWS, row, score_table, section_of, written
 from tests.test_report import Page
 

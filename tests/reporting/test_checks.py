@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.reporting.provenance import stage_checks
+from goldmeter.reporting.provenance import stage_checks
 
 COUNTS = {
     "load": {"rows": 515, "rows_load_rejected": 5, "rows_read": 520, "rejected_allowed": 5.2},

@@ -4,7 +4,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tasks.reporting.assembly import interval_rows
+from goldmeter.reporting.assembly import interval_rows
 from tests.reporting.made import ROWS, inputs, written
 
 

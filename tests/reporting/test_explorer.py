@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from goldmeter.console.format import number, shown
 from goldmeter.estimates.columns import score_columns
 from goldmeter.pipeline.workers import Crew
-from tasks.reporting import chosen_rows
-from tasks.reporting.explorer import explorer, pack, packing_of, room
-from tasks.reporting.notable_rows import RunColumns
-from tasks.reporting.page import FOLDER
-from tasks.reporting.row_texts import row_name
-from tasks.reporting.run_summary import summary_of
-from tasks.reporting.score_tables import FAMILIES
-from tasks.reporting.settings import Report
+from goldmeter.reporting import chosen_rows
+from goldmeter.reporting.explorer import explorer, pack, packing_of, room
+from goldmeter.reporting.notable_rows import RunColumns
+from goldmeter.reporting.page import FOLDER
+from goldmeter.reporting.row_texts import row_name
+from goldmeter.reporting.run_summary import summary_of
+from goldmeter.reporting.score_tables import FAMILIES
+from goldmeter.reporting.settings import Report
 from tests.reporting.made import ROWS, SECTION, load_table, parts_of, row, tables, with_score, written
 
 PAGE = "reports/index.html"

@@ -11,7 +11,7 @@ import pytest
 
 from goldmeter.console.format import number
 from goldmeter.pipeline.tables import describe
-from tasks.reporting.page import FOLDER
+from goldmeter.reporting.page import FOLDER
 from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, too_wide, visit
 from tests.reporting.made import load_table, row, score_table, with_score, written
 

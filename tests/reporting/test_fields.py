@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from goldmeter.metrics.lexical.json_fields import JsonFields
 from goldmeter.metrics.pairs import Pairs
-from tasks.reporting.survey import MOST, FieldCounts, field_counts, field_table
+from goldmeter.reporting.survey import MOST, FieldCounts, field_counts, field_table
 from tests.reporting.made import ROWS, parts_of, score_table, section_of, written
 from tests.test_report import words_of
 

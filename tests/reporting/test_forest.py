@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.pipeline.tables import describe
-from tasks.reporting.drawing import COLOURS, SHAPES, colour, shape
+from goldmeter.reporting.drawing import COLOURS, SHAPES, colour, shape
 from tests.reporting.made import ROWS, column, row, score_table, section_of, written
 from tests.test_report import Page, words_of
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from goldmeter.console.format import number
 from goldmeter.estimates.column_facts import ColumnFacts
-from tasks.reporting.histograms import Bins, distribution, histogram, joined, quartile_bins
+from goldmeter.reporting.histograms import Bins, distribution, histogram, joined, quartile_bins
 from tests.reporting.made import column
 
 SWATCHES = {"aurora": "var(--c0)", "borealis": "var(--c1)"}

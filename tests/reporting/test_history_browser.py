@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.monitoring.series import series
+from goldmeter.history.series import series
 from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, overlaps, too_wide, visit
 from tests.reporting.made import ROWS, written
 from tests.reporting.past import nights, past

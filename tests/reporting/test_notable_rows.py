@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import ScoreColumn
 from goldmeter.estimates.failures import ANOTHER_ANSWER, NOT_WRONG, OVER_LONG, WRONG_NUMBER
-from tasks.reporting.notable_rows import Answers, Decisive, blank, in_order, notable_kinds
-from tasks.reporting.survey import by_hash, by_name, in_turns, ordered, worst_of, worst_scores
+from goldmeter.reporting.notable_rows import Answers, Decisive, blank, in_order, notable_kinds
+from goldmeter.reporting.survey import by_hash, by_name, in_turns, ordered, worst_of, worst_scores
 from tests.reporting.made import ROWS, column, load_table, parts_of
 
 NAN = float("nan")

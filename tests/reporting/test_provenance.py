@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.ledger.entries import Usage
 from goldmeter.pipeline.run import Price
-from tasks.reporting.provenance import NOT_RECORDED, provenance, stage_checks
-from tasks.reporting.score_tables import MetricScores
+from goldmeter.reporting.provenance import NOT_RECORDED, provenance, stage_checks
+from goldmeter.reporting.score_tables import MetricScores
 from tests.reporting.made import ROWS, inputs, section_of, validation, written
 from tests.test_report import HOSTILE, Page, words_of
 

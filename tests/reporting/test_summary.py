@@ -15,8 +15,8 @@ from rich.console import Console
 
 from goldmeter.console.terminal import console
 from goldmeter.errors import DataError
+from goldmeter.reporting import summary
 from tasks.__main__ import main
-from tasks.reporting import summary
 
 METRICS = {"label": 0.75, "bleu": 0.125, "non_llm_string_similarity": 0.5, "meaning_match": 0.7}
 UNHARMED = {"rows": 80, "rejected": 0, "rejected_reasons": {}, "truncated_texts": 0}

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.monitoring.series import series
-from tasks.reporting.drawing import SHAPES
-from tasks.reporting.trends import SIZES, trend_chart, trend_charts
+from goldmeter.history.series import series
+from goldmeter.reporting.drawing import SHAPES
+from goldmeter.reporting.trends import SIZES, trend_chart, trend_charts
 from tests.reporting.made import ROWS, section_of, written
 from tests.reporting.past import DAY, FIRST, SECOND, entry, floors, nights, past
 from tests.reporting.policy import scripts

@@ -11,13 +11,13 @@ import pytest
 from goldmeter.comparison.compare import CompareOptions, compare_several, compare_versions
 from goldmeter.errors import VersionError
 from goldmeter.estimates.estimates import rounded
+from goldmeter.history.series import series, trend_of_versions
 from goldmeter.ledger.entries import Entry, line_of
 from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.reporting.assembly import write_page
+from goldmeter.reporting.page import ComparedVersions
 from goldmeter.versions.version import Version
 from goldmeter.wording.verdicts import Decision
-from tasks.monitoring.series import series, trend_of_versions
-from tasks.reporting.assembly import write_page
-from tasks.reporting.page import ComparedVersions
 from tests.comparison.sample import gate_on
 from tests.comparison.test_render import HOSTILE
 from tests.reporting.made import ROWS, inputs, row, section_of, validation, written

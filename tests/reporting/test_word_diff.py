@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tasks.reporting.row_texts import MAX_WORDS, pieces, word_diff
+from goldmeter.reporting.row_texts import MAX_WORDS, pieces, word_diff
 
 TEXTS = st.text() | st.lists(
     st.sampled_from(["the", "Paris", "is", " ", "\n", ",", "東", "京", "é", "👩‍🚀", "नि"])

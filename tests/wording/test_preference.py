@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from goldmeter.reporting.summary import _summary
 from goldmeter.wording.preference import preference_section
-from tasks.reporting.summary import _summary
 from tests.reporting.made import ROWS, inputs, section_of, written
 
 BY = "preference|provider:openai|model:gpt|v:1"

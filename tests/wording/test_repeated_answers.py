@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from goldmeter.reporting.summary import of_last_run
 from goldmeter.wording.repeated_answers import repeated_answers
-from tasks.reporting.summary import of_last_run
 from tests.reporting.made import ROWS, inputs, row, section_of, written
 from tests.test_report import words_of
 

@@ -22,7 +22,7 @@ from flows.label.sheet import COLUMNS, defused, restored, write_sheet
 from goldmeter.dataset.settings import Dataset
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.files import remove
-from tasks.reporting.page import FOLDER
+from goldmeter.reporting.page import FOLDER
 from tests.flows.label.made_run import CANDIDATES, DATA, QUESTIONS, load_again, loaded, make_run, write_questions
 from tests.small_project import edit
 from tests.test_load import params as load_params

@@ -20,10 +20,10 @@ from flows.record import AtWork, Recorded
 from flows.serving import scheduled_run
 from flows.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
 from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
+from goldmeter.history import decision
+from goldmeter.history.decision import RunDecision
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 from goldmeter.versions.experiments import Experiment, Facts
-from tasks.monitoring import decision
-from tasks.monitoring.decision import RunDecision
 from tests.small_project import edit
 
 NAME = "nightly-2026-11-21-020000"

@@ -23,8 +23,6 @@ from prefect.states import Completed
 
 from flows import flow_runs
 from flows.record import AtWork, Recorded, kept_in_history, recorded
-from flows.system import locks, processes, server
-from flows.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from goldmeter.answering.calls import require_keys
 from goldmeter.asking.budget import SPENT_FILE
 from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
@@ -40,6 +38,9 @@ from goldmeter.pipeline.dvc_yaml import stages, upstream
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.run import Run
 from goldmeter.reporting import summary
+from goldmeter.serving import server
+from goldmeter.system import locks, processes
+from goldmeter.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from goldmeter.versions.version import WORKSPACE, Version
 
 # The stages that ask models, whose failed rows can be asked about again.

@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from tests.small_project import ROOT
 
-START = [sys.executable, "-c", "from flows.system.server import for_one_run; for_one_run()"]
+START = [sys.executable, "-c", "from goldmeter.serving.server import for_one_run; for_one_run()"]
 DATABASE = "prefect.db"
 _shared: list[Path] = []
 

@@ -12,12 +12,12 @@ from flows.init.proposal import show
 from flows.init.proposal.given import Chosen
 from flows.init.proposal.inputs import propose_for
 from flows.init.proposal.section import NAME
-from flows.system import locks, processes
-from flows.system.command_supervisor import TIMED_OUT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import params
+from goldmeter.system import locks, processes
+from goldmeter.system.command_supervisor import TIMED_OUT
 
 STAGE = "load"
 # DVC adds this line below the message of a stage.

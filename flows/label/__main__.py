@@ -13,12 +13,12 @@ from flows.label.choice import BY, By, choose, widths
 from flows.label.label_file import design_of, known_entries, raters, take, write_entries
 from flows.label.run_rows import read_run
 from flows.label.sheet import write_sheet
-from flows.system import locks, processes
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
 from goldmeter.pipeline import params
+from goldmeter.system import locks, processes
 
 OUTPUT = Path("reports/label")
 COMMENTS = {"label_file": "by python -m flows.label --take"}

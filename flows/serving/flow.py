@@ -22,12 +22,12 @@ from flows import flow_runs
 from flows.evaluate import FLOW_RUN_NAME
 from flows.serving import notify, served_schedule, worktree
 from flows.serving.notify import Outcome
-from flows.system import processes
 from goldmeter import ledger
 from goldmeter.errors import GoldmeterError, ParamsError, VersionError
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.credentials import given, without_credentials
 from goldmeter.pipeline.schedule import Notify, Schedule
+from goldmeter.system import processes
 
 # seconds for a run in all; its stages have limits of their own
 LONGEST = 7 * 86400.0

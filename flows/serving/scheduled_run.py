@@ -11,8 +11,6 @@ from flows.evaluate import run_and_record
 from flows.record import AtWork
 from flows.serving import worktree
 from flows.serving.notify import Outcome
-from flows.system import processes
-from flows.system.command_supervisor import TIMED_OUT
 from goldmeter.comparison.render import to_markdown
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import USER_ERROR, print_error, say
@@ -25,6 +23,8 @@ from goldmeter.pipeline.files import replacing
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.reporting import summary
+from goldmeter.system import processes
+from goldmeter.system.command_supervisor import TIMED_OUT
 from goldmeter.versions.experiments import Experiment, Facts
 from goldmeter.wording import comparison_lines
 

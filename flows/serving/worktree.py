@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from flows.system import locks, processes
 from goldmeter.errors import GoldmeterError, VersionError
 from goldmeter.pipeline import git
 from goldmeter.pipeline.files import exclusive
+from goldmeter.system import locks, processes
 from goldmeter.versions.version import LOCK
 
 Log = Callable[[str], object]

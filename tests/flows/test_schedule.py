@@ -22,12 +22,12 @@ from flows import schedule as served
 from flows.schedule import _settle_missed_before_start, deployment_of, main, times
 from flows.serving import on_demand, stale_runs
 from flows.serving.flow import CHECKOUT, HOST, committed
-from flows.system.server import SERVE_AGAIN, Server
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import dvc_yaml
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.serving.server import SERVE_AGAIN, Server
 from tests.flows.served import of, params_with, schedule
 from tests.small_project import PARAMS, ROOT
 

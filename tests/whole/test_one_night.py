@@ -21,7 +21,7 @@ DATA = "data/mine.jsonl"
 RUN = """
 import sys
 from pathlib import Path
-from flows.system import processes
+from goldmeter.system import processes
 from flows.serving.worktree import prepared
 
 processes.end_marked_with_us()

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from flows.serving import worktree
 from flows.serving.worktree import StillRunningError, prepared
-from flows.system import processes
 from goldmeter.errors import VersionError
+from goldmeter.system import processes
 
 ROOT = Path(__file__).parents[3]
 PIPELINE = """\
@@ -294,7 +294,7 @@ def test_no_child_holds_the_schedule_when_the_run_has_ended(checkout: Path) -> N
 WORKS = """
 import sys
 from pathlib import Path
-from flows.system import processes
+from goldmeter.system import processes
 from flows.serving.worktree import prepared
 processes.end_marked_with_us()
 work = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"

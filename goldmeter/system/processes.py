@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Event
 from typing import IO, Literal
 
-from flows.system import command_supervisor, flow_reaper
 from goldmeter.console.format import visible
+from goldmeter.system import command_supervisor, flow_reaper
 
 Stream = Literal["stdout", "stderr"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.system import locks
+from goldmeter.system import locks
 
 
 def held_by(pid: int) -> dict[str, object]:

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from prefect.settings import PREFECT_API_URL, PREFECT_UI_URL
 
-from flows.system import server
-from flows.system.server import environment
+from goldmeter.serving import server
+from goldmeter.serving.server import environment
 
 
 def test_the_server_takes_no_request_from_a_page_of_another_site() -> None:

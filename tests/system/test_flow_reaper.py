@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.system import command_supervisor, flow_reaper
-from flows.system.processes import MARK
+from goldmeter.system import command_supervisor, flow_reaper
+from goldmeter.system.processes import MARK
 
 # Starts a child that counts the signals it gets, and ends a second after the first; does not survive one itself.
 LEADER = """

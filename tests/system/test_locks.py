@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.system import locks
 from goldmeter.errors import GoldmeterError
+from goldmeter.system import locks
 
 
 def test_a_second_flow_is_told_that_it_waits(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_a_second_flow_is_told_that_it_waits(tmp_path: Path) -> None:
     holder = """
         import sys
         from pathlib import Path
-        from flows.system.locks import one_at_a_time
+        from goldmeter.system.locks import one_at_a_time
         with one_at_a_time(Path(sys.argv[1]), print):
             print("held", flush=True)
             sys.stdin.read()

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import httpx
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, PREFECT_SERVER_API_PORT, PREFECT_UI_URL, temporary_settings
 
-from flows.system import processes
 from goldmeter.console.terminal import TRY_LATER, print_error
 from goldmeter.errors import GoldmeterError
 from goldmeter.pipeline.files import exclusive
+from goldmeter.system import processes
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -89,7 +89,7 @@ def for_one_run() -> None:
     if named is None:
         port = _free_port(0)
         command = [sys.executable, "-m", "uvicorn", "--app-dir", str(Path(__file__).parents[2])]
-        command += ["--factory", "flows.system.server:temporary_app", "--host", LOOPBACK, "--port", str(port)]
+        command += ["--factory", "goldmeter.serving.server:temporary_app", "--host", LOOPBACK, "--port", str(port)]
         command += ["--log-level", "error", "--lifespan", "on"]
         resources = ExitStack()
         atexit.register(resources.close)

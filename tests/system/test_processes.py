@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.system import processes
-from flows.system.command_supervisor import STOPPED, TIMED_OUT
+from goldmeter.system import processes
+from goldmeter.system.command_supervisor import STOPPED, TIMED_OUT
 
 ROOT = Path(__file__).parents[3]
 Until = Callable[..., None]
@@ -209,7 +209,7 @@ def parent(code: str) -> subprocess.Popen[bytes]:
 
 def test_a_group_ends_with_a_killed_parent(tmp_path: Path, until: Until, is_running: IsRunning) -> None:
     with parent(
-        "import os; from flows.system import processes\n"
+        "import os; from goldmeter.system import processes\n"
         f"processes.run({family(tmp_path)!r}, os.environ, 600, lambda *_: None)"
     ) as starter:
         started = pids(tmp_path, until)
@@ -224,7 +224,7 @@ def test_the_guard_ends_what_left_its_group_when_the_parent_is_killed(
     tmp_path: Path, until: Until, is_running: IsRunning
 ) -> None:
     with parent(
-        f"import subprocess; from flows.system import processes\nprocesses.end_marked_with_us()\n"
+        f"import subprocess; from goldmeter.system import processes\nprocesses.end_marked_with_us()\n"
         f"subprocess.run({family(tmp_path, session=', start_new_session=True')!r})"
     ) as starter:
         started = pids(tmp_path, until)

@@ -14,7 +14,6 @@ from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 from rich.console import Console
 
-from flows import flow_runs
 from goldmeter.comparison import logs
 from goldmeter.comparison.compare import compare_several, compare_versions
 from goldmeter.comparison.gate import Gate
@@ -29,7 +28,7 @@ from goldmeter.pipeline import params
 from goldmeter.pipeline.files import to_json
 from goldmeter.reporting.assembly import write_page
 from goldmeter.reporting.page import ComparedVersions
-from goldmeter.serving import server
+from goldmeter.serving import flow_runs, server
 from goldmeter.versions.version import WORKSPACE, versions
 from goldmeter.wording import comparison_lines
 from goldmeter.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last

@@ -21,8 +21,6 @@ from prefect.futures import PrefectFuture, wait
 from prefect.logging import get_logger
 from prefect.states import Completed
 
-from flows import flow_runs
-from flows.record import AtWork, Recorded, kept_in_history, recorded
 from goldmeter.answering.calls import require_keys
 from goldmeter.asking.budget import SPENT_FILE
 from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
@@ -38,7 +36,8 @@ from goldmeter.pipeline.dvc_yaml import stages, upstream
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.run import Run
 from goldmeter.reporting import summary
-from goldmeter.serving import server
+from goldmeter.serving import flow_runs, server
+from goldmeter.serving.record import AtWork, Recorded, kept_in_history, recorded
 from goldmeter.system import locks, processes
 from goldmeter.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from goldmeter.versions.version import WORKSPACE, Version

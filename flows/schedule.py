@@ -28,9 +28,6 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
-from flows.flow_runs import TAG
-from flows.serving import notify, on_demand, served_schedule, stale_runs
-from flows.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.errors import GoldmeterError, ParamsError
@@ -38,6 +35,9 @@ from goldmeter.history.decision import check_baseline
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.schedule import Schedule
+from goldmeter.serving import notify, on_demand, served_schedule, stale_runs
+from goldmeter.serving.flow import CHECKOUT, HOST, claim, committed_params, lost, scheduled
+from goldmeter.serving.flow_runs import TAG
 from goldmeter.serving.server import SERVE_AGAIN, Server, end_at_once, prefect_server
 from goldmeter.system import processes
 

@@ -64,8 +64,8 @@ def _embedding(url: str, _: Path) -> str:
 
 
 def _webhook(url: str, _: Path) -> str:
-    from flows.serving import notify
     from goldmeter.pipeline.schedule import Notify
+    from goldmeter.serving import notify
 
     receiver = Notify(url=url, header="Authorization", secret_env=KEY_VARIABLE, always=True)
     notify.call("nightly", receiver, notify.Outcome(ok=False, sentence="worse"), "run", pause=lambda _: None)
@@ -79,8 +79,8 @@ ATTEMPTS = {"judge": 5, "embedding": 1, "webhook": 5}
 
 def _prepare(url: str, folder: Path) -> None:
     """Set the limits of this process, and let each client receive a sound reply: it then has what it needs."""
-    from flows.serving import notify
     from goldmeter.models.embedding import remote
+    from goldmeter.serving import notify
 
     os.environ[KEY_VARIABLE] = KEY
     for module, name, value in ((notify, "TIMEOUT", TIMEOUT), (remote, "TIMEOUT", TIMEOUT), (remote, "RETRIES", 0)):

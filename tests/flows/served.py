@@ -43,7 +43,7 @@ SCHEDULE: dict[str, Any] = {
     "notify": {"url": None, "header": "Authorization", "secret_env": None, "always": False},
 }
 
-# Instead of flows/serving/scheduled_run.py: says what the files in the folder `notes` say, and waits while told to.
+# Instead of goldmeter/serving/scheduled_run.py: says what the files in the folder `notes` say, and waits while told to.
 SCRIPT = """
     import argparse, json, os, subprocess, sys, time
     from pathlib import Path
@@ -87,7 +87,7 @@ def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 class Served:
     """A repository, a Prefect server of its own database, and the process that serves its schedules.
 
-    notes: the folder that SCRIPT, in place of flows/serving/scheduled_run.py, writes to.
+    notes: the folder that SCRIPT, in place of goldmeter/serving/scheduled_run.py, writes to.
     """
 
     def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]]) -> None:
@@ -99,7 +99,7 @@ class Served:
         for name in ("flows", "tasks"):
             shutil.copytree(ROOT / name, self.folder / name)
         shutil.copy(ROOT / "prefect.toml", self.folder)
-        (self.folder / "flows/serving/scheduled_run.py").write_text(dedent(SCRIPT))
+        (self.folder / "goldmeter/serving/scheduled_run.py").write_text(dedent(SCRIPT))
         self.write(schedules)
         (self.folder / "dvc.yaml").write_text("stages: {}\n")
         (self.folder / ".gitignore").write_text("__pycache__/\n")

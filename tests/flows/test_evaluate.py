@@ -13,9 +13,9 @@ import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import evaluate as flow
-from flows import flow_runs
 from goldmeter.console.markdown import escaped
 from goldmeter.pipeline.dvc_yaml import forget_stages
+from goldmeter.serving import flow_runs
 
 Make = Callable[..., Any]
 

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows import compare, flow_runs
+from flows import compare
 from goldmeter.pipeline import git
 from goldmeter.pipeline.yaml import dump_yaml
+from goldmeter.serving import flow_runs
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from uuid import UUID
 import pyarrow.parquet as pq
 import pytest
 
-from flows import record
 from goldmeter.errors import GoldmeterError
+from goldmeter.serving import record
 
 Make = Callable[..., Any]
 NOISE = "started.log\npid.*\nconnections.log\nwatch/__pycache__/\n"

@@ -20,13 +20,13 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import schedule as served
 from flows.schedule import _settle_missed_before_start, deployment_of, main, times
-from flows.serving import on_demand, stale_runs
-from flows.serving.flow import CHECKOUT, HOST, committed
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import dvc_yaml
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.serving import on_demand, stale_runs
+from goldmeter.serving.flow import CHECKOUT, HOST, committed
 from goldmeter.serving.server import SERVE_AGAIN, Server
 from tests.flows.served import of, params_with, schedule
 from tests.small_project import PARAMS, ROOT
@@ -117,7 +117,7 @@ def test_any_text_is_a_cron_with_times_to_come_or_a_params_error(text):
 def test_a_deployment_runs_one_at_a_time_and_skips_or_queues_the_next(overlap, strategy):
     deployment = deployment_of("nightly", cron("0 2 * * *", timezone="Europe/Berlin", overlap=overlap), OURS)
 
-    assert deployment.entrypoint == "flows.serving.flow.scheduled"
+    assert deployment.entrypoint == "goldmeter.serving.flow.scheduled"
     assert deployment.parameters == {"name": "nightly"}
     assert deployment.concurrency_limit == 1
     assert deployment.concurrency_options.collision_strategy == strategy
@@ -372,7 +372,7 @@ def expected(name: str, one: Schedule):
     when = {"cron": one.cron} if one.cron else {"interval": one.interval}
     strategy = {"skip": "CANCEL_NEW", "queue": "ENQUEUE"}[one.overlap]
     return {
-        "entrypoint": "flows/serving/flow.py:scheduled",
+        "entrypoint": "goldmeter/serving/flow.py:scheduled",
         "parameters": {"name": name},
         "schedules": [when | {"timezone": one.timezone}],
         "concurrency_limit": {"limit": 1, "collision_strategy": strategy},

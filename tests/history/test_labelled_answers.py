@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from flows.compare import compare_by_params
 from flows.evaluate import _numbers
-from flows.record import Recorded
 from goldmeter.errors import LedgerError
 from goldmeter.history import decision, labelled_answers
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.reporting import summary
+from goldmeter.serving.record import Recorded
 from tasks.__main__ import _summary
 from tests.comparison.repository import write_params
 from tests.comparison.sample import Row, load_table, row, version

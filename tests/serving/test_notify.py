@@ -15,12 +15,12 @@ from prefect.events import Event, EventTrigger
 from prefect.events.schemas.automations import AutomationCore
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows.serving import notify
-from flows.serving.notify import NotifyError, Outcome, call, check, message, report, seconds_of
 from goldmeter.console.markdown import escaped
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline.schedule import Notify
 from goldmeter.pipeline.yaml import parse_yaml
+from goldmeter.serving import notify
+from goldmeter.serving.notify import NotifyError, Outcome, call, check, message, report, seconds_of
 from tests.flows.webhook import webhook
 from tests.small_project import ROOT
 

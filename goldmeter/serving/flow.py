@@ -18,15 +18,14 @@ from prefect.logging import get_logger
 from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
-from flows import flow_runs
 from flows.evaluate import FLOW_RUN_NAME
-from flows.serving import notify, served_schedule, worktree
-from flows.serving.notify import Outcome
 from goldmeter import ledger
 from goldmeter.errors import GoldmeterError, ParamsError, VersionError
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.credentials import given, without_credentials
 from goldmeter.pipeline.schedule import Notify, Schedule
+from goldmeter.serving import flow_runs, notify, served_schedule, worktree
+from goldmeter.serving.notify import Outcome
 from goldmeter.system import processes
 
 # seconds for a run in all; its stages have limits of their own
@@ -155,7 +154,7 @@ def _outcome(name: str, hide: Hide) -> Outcome:
 
 
 def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
-    """Run `flows.serving.scheduled_run` in the worktree, with the code, params and data of the commit."""
+    """Run `goldmeter.serving.scheduled_run` in the worktree, with the code, params and data of the commit."""
     log, errors = get_run_logger(), list[str]()
 
     def each_line(stream: processes.Stream, line: str) -> None:
@@ -167,7 +166,7 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
 
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         file = Path(folder, "outcome.json")
-        command = [sys.executable, "-m", "flows.serving.scheduled_run", name, "--outcome", str(file)]
+        command = [sys.executable, "-m", "goldmeter.serving.scheduled_run", name, "--outcome", str(file)]
         status = processes.run(command, _environment(), LONGEST, each_line, cwd=tree)
         outcome = Outcome.read(file.read_text(encoding="utf-8")) if file.exists() else None
     if outcome is None:

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from flows.serving import worktree
 from goldmeter.errors import DataError
 from goldmeter.pipeline.files import read_json, replacing
 from goldmeter.pipeline.schedule import Notify, Schedule
+from goldmeter.serving import worktree
 
 NOBODY = Notify(url=None, header="Authorization", secret_env=None, always=False)
 _TIMING = ("cron", "interval", "timezone", "overlap", "missed")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.serving import served_schedule
 from goldmeter.pipeline.schedule import Notify
+from goldmeter.serving import served_schedule
 from tests.flows.served import of
 
 TOLD = {"url": "$HOOK", "header": "X-Key", "secret_env": "TOKEN", "always": True}

@@ -17,9 +17,9 @@ from dvc.repo import Repo
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from flows.serving import worktree
-from flows.serving.worktree import StillRunningError, prepared
 from goldmeter.errors import VersionError
+from goldmeter.serving import worktree
+from goldmeter.serving.worktree import StillRunningError, prepared
 from goldmeter.system import processes
 
 ROOT = Path(__file__).parents[3]
@@ -295,7 +295,7 @@ WORKS = """
 import sys
 from pathlib import Path
 from goldmeter.system import processes
-from flows.serving.worktree import prepared
+from goldmeter.serving.worktree import prepared
 processes.end_marked_with_us()
 work = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 with prepared("nightly", Path({checkout!r})) as folder:

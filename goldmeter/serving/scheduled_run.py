@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flows.evaluate import run_and_record
-from flows.record import AtWork
-from flows.serving import worktree
-from flows.serving.notify import Outcome
 from goldmeter.comparison.render import to_markdown
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import USER_ERROR, print_error, say
@@ -23,6 +20,9 @@ from goldmeter.pipeline.files import replacing
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.reporting import summary
+from goldmeter.serving import worktree
+from goldmeter.serving.notify import Outcome
+from goldmeter.serving.record import AtWork
 from goldmeter.system import processes
 from goldmeter.system.command_supervisor import TIMED_OUT
 from goldmeter.versions.experiments import Experiment, Facts
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         0 when the run succeeded without an alarm, else 1; 2, without an outcome, outside of the schedule's worktree.
     """
-    parser = Parser(prog="python -m flows.serving.scheduled_run", description=__doc__)
+    parser = Parser(prog="python -m goldmeter.serving.scheduled_run", description=__doc__)
     parser.add_argument("name", metavar="NAME", help="a schedule of params.yaml")
     parser.add_argument("--outcome", type=Path, required=True, metavar="FILE", help="output file, JSON")
     chosen = parser.parse_args(arguments)

@@ -15,9 +15,9 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Crashed
 
-from flows.serving import worktree
-from flows.serving.flow import CHECKOUT, HOST
 from goldmeter.pipeline.files import is_locked
+from goldmeter.serving import worktree
+from goldmeter.serving.flow import CHECKOUT, HOST
 
 # A run that is due for less than this is not missed; a run that has started has its labels by then.
 GRACE = timedelta(minutes=1)

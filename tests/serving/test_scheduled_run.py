@@ -16,13 +16,13 @@ from dvc.repo import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.record import AtWork, Recorded
-from flows.serving import scheduled_run
-from flows.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
 from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
 from goldmeter.history import decision
 from goldmeter.history.decision import RunDecision
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
+from goldmeter.serving import scheduled_run
+from goldmeter.serving.record import AtWork, Recorded
+from goldmeter.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
 from goldmeter.versions.experiments import Experiment, Facts
 from tests.small_project import edit
 

@@ -17,12 +17,12 @@ from prefect.blocks.core import Block
 from prefect.events import emit_event
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from flows import flow_runs
 from goldmeter.console.format import visible
 from goldmeter.console.markdown import escaped
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.models.bounded_client import BoundedClient
 from goldmeter.pipeline.schedule import Notify
+from goldmeter.serving import flow_runs
 
 # attempts in all; most seconds between two of them; seconds for each
 ATTEMPTS, LONGEST_PAUSE, TIMEOUT = 5, 60.0, 10.0
@@ -62,7 +62,7 @@ class Outcome(BaseModel):
 
     @classmethod
     def read(cls, text: str) -> "Outcome | None":
-        """Parse the JSON that flows.serving.scheduled_run writes; None when it is no outcome."""
+        """Parse the JSON that goldmeter.serving.scheduled_run writes; None when it is no outcome."""
         try:
             return cls.model_validate_json(text)
         except ValidationError:

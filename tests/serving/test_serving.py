@@ -15,10 +15,10 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Pending, Running, Scheduled
 
 from flows.schedule import deployment_of
-from flows.serving import stale_runs
-from flows.serving.flow import CHECKOUT, HOST
 from goldmeter.console.terminal import TRY_LATER
 from goldmeter.pipeline.schedule import Schedule
+from goldmeter.serving import stale_runs
+from goldmeter.serving.flow import CHECKOUT, HOST
 from tests.flows.conftest import wait_until
 from tests.flows.served import Served, schedule, stop
 from tests.flows.webhook import webhook

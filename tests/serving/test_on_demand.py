@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flows.serving.on_demand import deployment_name, deployments
+from goldmeter.serving.on_demand import deployment_name, deployments
 
 COMMON = Path("/srv/nq/.git")
 

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import pytest
 from prefect import State
 
-from flows.serving import flow as module
-from flows.serving import notify, served_schedule
-from flows.serving.notify import Outcome
 from goldmeter.pipeline.schedule import Notify, Schedule
 from goldmeter.pipeline.yaml import dump_yaml
+from goldmeter.serving import flow as module
+from goldmeter.serving import notify, served_schedule
+from goldmeter.serving.notify import Outcome
 from tests.flows.served import params_with, schedule
 
 SCRIPT = """
@@ -70,11 +70,11 @@ def run() -> State[None]:
 
 
 def stand_in(folder: Path, script: str) -> Path:
-    """A worktree with this code in place of flows/serving/scheduled_run.py."""
+    """A worktree with this code in place of goldmeter/serving/scheduled_run.py."""
     (folder / "flows/serving").mkdir(parents=True)
     for package in ("flows", "flows/serving"):
         (folder / package / "__init__.py").touch()
-    (folder / "flows/serving/scheduled_run.py").write_text(dedent(script))
+    (folder / "goldmeter/serving/scheduled_run.py").write_text(dedent(script))
     return folder
 
 

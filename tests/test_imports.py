@@ -57,5 +57,5 @@ def test_an_import_installs_no_hook_handler_or_filter() -> None:
     )
 
     imported, calls = json.loads(done.stdout.splitlines()[-1])
-    assert {"goldmeter.console.terminal", "flows.evaluate", "flows.init.__main__"} <= {*imported}
+    assert {"goldmeter.console.terminal", "flows.evaluate", "goldmeter.dataset.proposal.command"} <= {*imported}
     assert calls == []

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.init.dataset_section import tables_in
 from flows.label.label_file import NAME, PROBABILITY, UNSURE
+from goldmeter.dataset.proposal.dataset_section import tables_in
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import records
 from goldmeter.errors import ParamsError

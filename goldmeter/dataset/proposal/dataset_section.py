@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flows.init.proposal.section import NAME, replaced
+from goldmeter.dataset.proposal.section import NAME, replaced
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline import git, params

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.init.proposal import names
-from flows.init.proposal.candidates import System
-from flows.init.proposal.columns import CHECK, Column
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.parts import (
+from goldmeter.console.format import counted
+from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal.candidates import System
+from goldmeter.dataset.proposal.columns import CHECK, Column
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.parts import (
     LISTED,
     Joins,
     Part,
@@ -20,9 +21,8 @@ from flows.init.proposal.parts import (
     texts,
     with_labels,
 )
-from flows.init.proposal.proposal import Proposal, about, mapped
-from flows.init.proposal.section import shown
-from goldmeter.console.format import counted
+from goldmeter.dataset.proposal.proposal import Proposal, about, mapped
+from goldmeter.dataset.proposal.section import shown
 from goldmeter.dataset.texts import bare_text, same_input
 from goldmeter.errors import DataError
 

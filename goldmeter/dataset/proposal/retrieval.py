@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 
-from flows.init.proposal import given, names
-from flows.init.proposal.columns import CHECK, Choice, Column
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.section import shown
+from goldmeter.dataset.proposal import given, names
+from goldmeter.dataset.proposal.columns import CHECK, Choice, Column
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.section import shown
 from goldmeter.dataset.sources import Value
 
 # A column of any name holds the relevant texts if in this share of the records a context is one of them.

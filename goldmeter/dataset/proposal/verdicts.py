@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flows.init.proposal import names
-from flows.init.proposal.columns import Column
-from flows.init.proposal.section import shown
 from goldmeter.dataset.labels import LABELS
+from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal.columns import Column
+from goldmeter.dataset.proposal.section import shown
 
 RIGHT_WORDS = frozenset({
     "correct", "right", "true", "yes", "y", "pass", "passed", "accept", "accepted", "acceptable", "good", "valid",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.init.proposal.given import Chosen, Sample
-from flows.init.proposal.inputs import propose_for, propose_log
-from flows.init.proposal.proposal import Proposal, propose
+from goldmeter.dataset.proposal.given import Chosen, Sample
+from goldmeter.dataset.proposal.inputs import propose_for, propose_log
+from goldmeter.dataset.proposal.proposal import Proposal, propose
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import Record
 from tests.small_project import ROOT

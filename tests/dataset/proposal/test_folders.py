@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from flows.init.proposal.given import read_sample
+from goldmeter.dataset.proposal.given import read_sample
 from tests.small_project import ROOT
 
 SAVED = ROOT / "tests/dataset/readers/logs/datasets"

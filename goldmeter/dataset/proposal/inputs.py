@@ -7,18 +7,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from flows.init.proposal import names
-from flows.init.proposal.candidates import keys
-from flows.init.proposal.columns import CHECK, Column, columns
-from flows.init.proposal.given import Chosen, has_known_suffix, read_sample
-from flows.init.proposal.joined import long_file, propose_joined, propose_long
-from flows.init.proposal.parts import Part, are_pieces, marked, read_part
-from flows.init.proposal.proposal import Proposal, proposal, propose
-from flows.init.proposal.retrieval import ABOUT
-from flows.init.proposal.roles import is_slice
-from flows.init.proposal.section import first, shown
 from goldmeter.console.format import counted
 from goldmeter.dataset.formats.arrow import saved_files
+from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal.candidates import keys
+from goldmeter.dataset.proposal.columns import CHECK, Column, columns
+from goldmeter.dataset.proposal.given import Chosen, has_known_suffix, read_sample
+from goldmeter.dataset.proposal.joined import long_file, propose_joined, propose_long
+from goldmeter.dataset.proposal.parts import Part, are_pieces, marked, read_part
+from goldmeter.dataset.proposal.proposal import Proposal, proposal, propose
+from goldmeter.dataset.proposal.retrieval import ABOUT
+from goldmeter.dataset.proposal.roles import is_slice
+from goldmeter.dataset.proposal.section import first, shown
 from goldmeter.dataset.readers import detect
 from goldmeter.dataset.sources import Record, records
 from goldmeter.errors import DataError, GoldmeterError

@@ -7,12 +7,12 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from flows.init.proposal import names
-from flows.init.proposal.names import Fit
-from flows.init.proposal.section import quoted, scalar, shown
 from goldmeter.console.format import counted
 from goldmeter.dataset.labels import LABELS
 from goldmeter.dataset.paths import written
+from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal.names import Fit
+from goldmeter.dataset.proposal.section import quoted, scalar, shown
 from goldmeter.dataset.sources import Record, Value
 from goldmeter.dataset.texts import finite
 

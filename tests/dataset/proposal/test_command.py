@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 import tasks.__main__
-from flows.init import __main__ as command
-from flows.init import cost
-from flows.init.proposal import show
-from flows.init.proposal.given import read_sample
-from flows.init.proposal.inputs import propose_log
-from flows.init.proposal.proposal import propose
+from goldmeter.dataset.proposal import command as command
+from goldmeter.dataset.proposal import cost, show
+from goldmeter.dataset.proposal.given import read_sample
+from goldmeter.dataset.proposal.inputs import propose_log
+from goldmeter.dataset.proposal.proposal import propose
 from goldmeter.models.embedding import distinct_texts
 from goldmeter.pipeline import params
 from goldmeter.pipeline.yaml import parse_yaml
@@ -282,9 +281,7 @@ def test_without_git_nothing_is_lost(clone: Path, capsys: pytest.CaptureFixture[
 
 
 def test_it_starts_without_prefect() -> None:
-    code = (
-        "import sys, flows.init.__main__; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
-    )
+    code = "import sys, goldmeter.dataset.proposal.command; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
 
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.inputs import propose_for
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.inputs import propose_for
 from goldmeter.pipeline.yaml import parse_yaml
 from tests.documents import blocks
 from tests.small_project import ROOT

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from flows.init.proposal import given, names, verdicts
-from flows.init.proposal.candidates import (
+from goldmeter.console.format import counted
+from goldmeter.dataset.proposal import given, names, verdicts
+from goldmeter.dataset.proposal.candidates import (
     USUAL,
     Label,
     Long,
@@ -20,11 +21,10 @@ from flows.init.proposal.candidates import (
     repeats,
     systems,
 )
-from flows.init.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, columns, explain
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.retrieval import retrieved
-from flows.init.proposal.section import quoted, shown
-from goldmeter.console.format import counted
+from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, columns, explain
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.retrieval import retrieved
+from goldmeter.dataset.proposal.section import quoted, shown
 from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError
 

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flows.init.proposal import names, verdicts
-from flows.init.proposal.candidates import stray_verdicts
-from flows.init.proposal.columns import CHECK, SINGLE, Column
-from flows.init.proposal.given import Chosen, Sample
-from flows.init.proposal.roles import Roles, roles
-from flows.init.proposal.section import quoted, shown, written
-from flows.init.proposal.verdicts import Separator, separator
 from goldmeter.console.format import visible
 from goldmeter.dataset.labels import LABELS
+from goldmeter.dataset.proposal import names, verdicts
+from goldmeter.dataset.proposal.candidates import stray_verdicts
+from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Column
+from goldmeter.dataset.proposal.given import Chosen, Sample
+from goldmeter.dataset.proposal.roles import Roles, roles
+from goldmeter.dataset.proposal.section import quoted, shown, written
+from goldmeter.dataset.proposal.verdicts import Separator, separator
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import Record
 

@@ -7,14 +7,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from flows.init.proposal import names
-from flows.init.proposal.candidates import Label, label_of
-from flows.init.proposal.columns import CHECK, SINGLE, Column, columns
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.proposal import Proposal, proposal
-from flows.init.proposal.roles import Roles, roles
-from flows.init.proposal.section import flow, shown
 from goldmeter.console.format import counted
+from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal.candidates import Label, label_of
+from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Column, columns
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.proposal import Proposal, proposal
+from goldmeter.dataset.proposal.roles import Roles, roles
+from goldmeter.dataset.proposal.section import flow, shown
 from goldmeter.dataset.sources import Record, Value, records
 from goldmeter.dataset.texts import bare_text, same_input
 from goldmeter.errors import DataError

@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from flows.init.proposal import names
-from flows.init.proposal.columns import Column
-from flows.init.proposal.section import shown
 from goldmeter.console.format import counted
 from goldmeter.dataset.formats.arrow import saved_files
 from goldmeter.dataset.formats.text_lines import OPENERS
+from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal.columns import Column
+from goldmeter.dataset.proposal.section import shown
 from goldmeter.dataset.sources import FORMATS, TEXT, Record, Records, records
 from goldmeter.errors import DataError, did_you_mean
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.inputs import propose_for
-from flows.init.proposal.proposal import Proposal
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.inputs import propose_for
+from goldmeter.dataset.proposal.proposal import Proposal
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
 from goldmeter.pipeline import params

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.init import cost
-from flows.init.dataset_section import is_tracked, tables_in, write_dataset
-from flows.init.proposal import show
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.inputs import propose_for
-from flows.init.proposal.section import NAME
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
+from goldmeter.dataset.proposal import cost, show
+from goldmeter.dataset.proposal.dataset_section import is_tracked, tables_in, write_dataset
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.inputs import propose_for
+from goldmeter.dataset.proposal.section import NAME
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import params
 from goldmeter.system import locks, processes

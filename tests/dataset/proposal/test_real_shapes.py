@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flows.init.proposal import inputs, show
-from flows.init.proposal.given import Chosen
-from flows.init.proposal.inputs import propose_for
-from flows.init.proposal.proposal import UNSET, Proposal
 from goldmeter.dataset.joined import questions
+from goldmeter.dataset.proposal import inputs, show
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.inputs import propose_for
+from goldmeter.dataset.proposal.proposal import UNSET, Proposal
 from goldmeter.dataset.settings import Dataset, Load, Params
 from goldmeter.dataset.table import tables
 from goldmeter.metrics.base import NOT_APPLICABLE

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from rich.table import Table
 from rich.text import Text
 
-from flows.init.proposal.columns import CHECK
-from flows.init.proposal.proposal import UNSET, Proposal
-from flows.init.proposal.section import flow, scalar
 from goldmeter.console.format import counted, rate, visible
 from goldmeter.console.terminal import console, say
+from goldmeter.dataset.proposal.columns import CHECK
+from goldmeter.dataset.proposal.proposal import UNSET, Proposal
+from goldmeter.dataset.proposal.section import flow, scalar
 from goldmeter.estimates.column_facts import stated
 from goldmeter.pipeline.tables import Parts
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from flows.init.proposal import names
-from flows.init.proposal.columns import MOST_COLUMNS, columns
-from flows.init.proposal.given import MOST_RECORDS, Sample, read_sample
-from flows.init.proposal.proposal import UNSET, Proposal, propose
-from flows.init.proposal.section import COMMENTS, replaced, scalar, written
-from flows.init.proposal.verdicts import separator
 from goldmeter.dataset.paths import lookup, parse
+from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal.columns import MOST_COLUMNS, columns
+from goldmeter.dataset.proposal.given import MOST_RECORDS, Sample, read_sample
+from goldmeter.dataset.proposal.proposal import UNSET, Proposal, propose
+from goldmeter.dataset.proposal.section import COMMENTS, replaced, scalar, written
+from goldmeter.dataset.proposal.verdicts import separator
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError, GoldmeterError, ParamsError
@@ -651,7 +651,7 @@ OPTIONS = st.fixed_dictionaries({
 
 @given(OPTIONS, st.dictionaries(st.sampled_from(["id", "input", "references", "slices"]), st.text(max_size=300)))
 def test_a_section_is_read_as_the_mapping_that_was_written(options: dict[str, Any], comments: dict[str, str]) -> None:
-    from flows.init.proposal.section import shown
+    from goldmeter.dataset.proposal.section import shown
 
     text = written(
         options, {name: shown(each, 300) for name, each in comments.items()}, [shown("\n".join(HOSTILE))], "x"

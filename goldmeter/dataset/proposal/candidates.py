@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flows.init.proposal import names, verdicts
-from flows.init.proposal.columns import SINGLE, Column, Kind
-from flows.init.proposal.section import first, shown
+from goldmeter.dataset.proposal import names, verdicts
+from goldmeter.dataset.proposal.columns import SINGLE, Column, Kind
+from goldmeter.dataset.proposal.section import first, shown
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 50
 # Records per question, on average, from which a column of systems' names is taken for the long form.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length
 from benchmarks.coverage.designed import Judged, blind_to_some, calibrated, lenient, too_sure
-from flows.label.choice import Drawn, base_design, combined, mixed_share, squared_weights
+from goldmeter.labelling.choice import Drawn, base_design, combined, mixed_share, squared_weights
 from goldmeter.statistics.calibration import calibration
 from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.cross_fit import cross_fitted

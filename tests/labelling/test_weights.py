@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from flows.label.choice import Design, Drawn, base_design, combined, mixed_share, read_name, squared_weights
+from goldmeter.labelling.choice import Design, Drawn, base_design, combined, mixed_share, read_name, squared_weights
 
 ANSWERED = np.ones(5, np.bool_)
 NONE = base_design(np.zeros(5, np.bool_), ANSWERED, "all")

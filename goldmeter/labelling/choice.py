@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from flows.label.run_rows import JUDGE, Mask, RunRows
 from goldmeter.errors import DataError
 from goldmeter.estimates.offline_calibration import joined, labelled_probabilities, recalibration
 from goldmeter.estimates.score_parts import ScoreParts
+from goldmeter.labelling.run_rows import JUDGE, Mask, RunRows
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.reporting.row_texts import hashed

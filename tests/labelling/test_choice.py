@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from flows.label.choice import BY, By, Choice, Design, base_design, choose, read_name, widths
-from flows.label.run_rows import read_run
 from goldmeter.errors import DataError
-from tests.flows.label.made_run import QUESTIONS, judge, load_again, make_run
+from goldmeter.labelling.choice import BY, By, Choice, Design, base_design, choose, read_name, widths
+from goldmeter.labelling.run_rows import read_run
+from tests.labelling.made_run import QUESTIONS, judge, load_again, make_run
 
 pytestmark = pytest.mark.usefixtures("project")
 

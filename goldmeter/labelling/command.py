@@ -6,17 +6,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from flows.label import mapping
-from flows.label.choice import BY, By, choose, widths
-from flows.label.label_file import design_of, known_entries, raters, take, write_entries
-from flows.label.run_rows import read_run
-from flows.label.sheet import write_sheet
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.dataset.proposal.dataset_section import is_tracked, write_dataset
 from goldmeter.dataset.proposal.section import NAME, written
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
+from goldmeter.labelling import mapping
+from goldmeter.labelling.choice import BY, By, choose, widths
+from goldmeter.labelling.label_file import design_of, known_entries, raters, take, write_entries
+from goldmeter.labelling.run_rows import read_run
+from goldmeter.labelling.sheet import write_sheet
 from goldmeter.pipeline import params
 from goldmeter.system import locks, processes
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flows.label.choice import Design, Drawn, base_design, combined, read_name
-from flows.label.run_rows import Mask, RunRows
-from flows.label.sheet import SheetRow, read_sheet
 from goldmeter.console.format import cut
 from goldmeter.errors import DataError
+from goldmeter.labelling.choice import Design, Drawn, base_design, combined, read_name
+from goldmeter.labelling.run_rows import Mask, RunRows
+from goldmeter.labelling.sheet import SheetRow, read_sheet
 from goldmeter.pipeline.files import replacing
 from goldmeter.reporting.row_texts import row_name
 

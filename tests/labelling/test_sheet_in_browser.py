@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flows.label.sheet import as_page, read_sheet
+from goldmeter.labelling.sheet import as_page, read_sheet
 from tests.browser import DESKTOP, PHONE, Screen, chromium, faults, overlaps, too_wide, visit
 from tests.hostile_texts import TEXTS
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.label.label_file import NAME, PROBABILITY, UNSURE
 from goldmeter.dataset.proposal.dataset_section import tables_in
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import records
 from goldmeter.errors import ParamsError
+from goldmeter.labelling.label_file import NAME, PROBABILITY, UNSURE
 
 
 def label_path(dataset: Dataset) -> Path:

@@ -8,10 +8,10 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.label.choice import Choice, read_name
-from flows.label.run_rows import RunRows
 from goldmeter.dataset.formats.delimited import delimited
 from goldmeter.errors import DataError
+from goldmeter.labelling.choice import Choice, read_name
+from goldmeter.labelling.run_rows import RunRows
 from goldmeter.reporting import page
 from goldmeter.reporting.row_texts import COLUMNS, row_name
 

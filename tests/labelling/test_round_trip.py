@@ -11,19 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flows.label import __main__ as command
-from flows.label import sheet as sheets
-from flows.label.choice import base_design
-from flows.label.choice import choose as choice_of
-from flows.label.label_file import design_of, raters, read_entries, take, write_entries
-from flows.label.mapping import with_labels
-from flows.label.run_rows import read_run
-from flows.label.sheet import COLUMNS, defused, restored, write_sheet
 from goldmeter.dataset.settings import Dataset
+from goldmeter.labelling import command as command
+from goldmeter.labelling import sheet as sheets
+from goldmeter.labelling.choice import base_design
+from goldmeter.labelling.choice import choose as choice_of
+from goldmeter.labelling.label_file import design_of, raters, read_entries, take, write_entries
+from goldmeter.labelling.mapping import with_labels
+from goldmeter.labelling.run_rows import read_run
+from goldmeter.labelling.sheet import COLUMNS, defused, restored, write_sheet
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.files import remove
 from goldmeter.reporting.page import FOLDER
-from tests.flows.label.made_run import CANDIDATES, DATA, QUESTIONS, load_again, loaded, make_run, write_questions
+from tests.labelling.made_run import CANDIDATES, DATA, QUESTIONS, load_again, loaded, make_run, write_questions
 from tests.small_project import edit
 from tests.test_load import params as load_params
 

@@ -30,11 +30,11 @@ from benchmarks.measure import MICROSECONDS, in_forks, timed
 from benchmarks.reference import stack
 from benchmarks.report import Floor, Result, Table
 from goldmeter.judging.settings import Judge
+from goldmeter.judging.verdict_table import Params, judge, judge_offline
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import RunJudge
 from goldmeter.pipeline.tables import Parts, write_part
-from tasks.judge import Params, judge, judge_offline
 from tests.judge_server import Reply, completion, serving, verdict
 
 ROWS, LATENCY, CONCURRENCY = 6_000, 0.5, 64

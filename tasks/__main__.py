@@ -151,16 +151,16 @@ def _embed(chosen: argparse.Namespace) -> None:
         _stage(chosen)
         return
     from goldmeter.dataset import preflight
+    from goldmeter.estimates import embedded_texts
     from goldmeter.ledger import root
     from goldmeter.ledger.vectors import Vectors
     from goldmeter.pipeline import params
     from goldmeter.pipeline.dvc_yaml import LEDGER
-    from tasks import embed
 
     params.check()
     with closing(Vectors(root() / "embed")) as ledger:
         ledger.take_in(Path(LEDGER, "embed"))
-        ahead = embed.plan(preflight.parts(), params.for_stage("embed"), ledger)
+        ahead = embedded_texts.plan(preflight.parts(), params.for_stage("embed"), ledger)
     say(f"embed: {ahead or 'the ledger has every vector'}")
 
 

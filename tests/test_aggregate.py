@@ -19,7 +19,8 @@ from goldmeter.models.offline.measured import question_hash
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.pipeline.validation import check
 from goldmeter.pipeline.workers import Crew, Processes, crew_of
-from tasks.aggregate import SCHEMA, Aggregate, Params, advice, aggregate, counts, expect
+from goldmeter.reporting.metrics_document import SCHEMA, Aggregate, Params, aggregate
+from tasks.aggregate import advice, counts, expect
 from tests.reporting import made
 
 GATE = Gate(primary="exact_match", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
@@ -547,7 +548,7 @@ def to_six_decimals(row: dict[str, Any]) -> dict[str, Any]:
 def test_processes_give_the_bytes_of_one_process(tmp_path: Path) -> None:
     tables = in_parts(tmp_path / "tables", 14)
 
-    with crew_of(partial(Processes, ["tasks.aggregate"]), 2) as crew:
+    with crew_of(partial(Processes, ["goldmeter.reporting.metrics_document"]), 2) as crew:
         assert written(tables, crew) == written(tables)
 
 

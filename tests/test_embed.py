@@ -14,6 +14,8 @@ import pyarrow as pa
 import pytest
 
 from goldmeter.errors import ModelError
+from goldmeter.estimates import embedded_texts as stage
+from goldmeter.estimates.embedded_texts import SCHEMA, Params, embed
 from goldmeter.ledger.vectors import VectorEvidence, Vectors
 from goldmeter.models.embedding import distinct_texts
 from goldmeter.models.embedding.remote import OpenAIEncoder
@@ -23,9 +25,8 @@ from goldmeter.pipeline.progress import quiet
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.pipeline.workers import Processes, crew_of
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
-from tasks import embed as stage
 from tasks.__main__ import main
-from tasks.embed import SCHEMA, Params, counts, embed, expect
+from tasks.embed import counts, expect
 from tests.small_project import ROOT
 
 TEXTS = pa.list_(pa.string())
@@ -298,7 +299,7 @@ def test_processes_give_the_bits_of_one_and_what_an_interrupted_run_left_is_not_
             raise KeyboardInterrupt
 
     scratch.mkdir()
-    processes = partial(Processes, ["tasks.embed"])
+    processes = partial(Processes, ["goldmeter.estimates.embedded_texts"])
     with pytest.raises(KeyboardInterrupt), crew_of(processes, 1, most=2) as crew:
         list(embed(rows, params(**LOCAL), Vectors(store), scratch, interrupt, crew))
     stored = Vectors(store).newest
@@ -364,7 +365,7 @@ def test_with_a_full_ledger_torch_is_not_imported(parts, tmp_path):
     code = f"""
 import sys
 from pathlib import Path
-from tasks.embed import Params, embed
+from goldmeter.estimates.embedded_texts import Params, embed
 from goldmeter.ledger.vectors import Vectors
 from goldmeter.pipeline.tables import Parts
 params = Params(embed={LOCAL!r}, semantic={{"semantic_similarity": {{}}}})

@@ -15,6 +15,7 @@ import pytest
 from goldmeter.errors import ModelError, ParamsError, ServerError
 from goldmeter.judging.rows import schema_of
 from goldmeter.judging.settings import Judge
+from goldmeter.judging.verdict_table import Params, judge, judge_offline
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import NOT_ASKED
 from goldmeter.metrics.judge.meaning_match import MeaningMatch
@@ -25,7 +26,7 @@ from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import Price, RunJudge
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.pipeline.workers import Crew, Processes, crew_of
-from tasks.judge import STAGE, Params, counts, expect, judge, judge_offline
+from tasks.judge import STAGE, counts, expect
 from tests.judge_server import JudgeServer, Reply, completion, problem, question, serving, verdict
 
 KEY = "sk-canary-4f9c1e7d2b"

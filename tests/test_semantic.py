@@ -8,12 +8,12 @@ import pytest
 from pydantic import ValidationError
 
 from goldmeter.errors import LedgerError
+from goldmeter.estimates.embedded_texts import embed
 from goldmeter.estimates.tables import Semantic
 from goldmeter.ledger.vectors import VectorEvidence, Vectors
 from goldmeter.metrics import score
 from goldmeter.pipeline import validation
 from goldmeter.pipeline.tables import Parts, about, write_part
-from tasks.embed import embed
 from tasks.semantic import Params, expect, semantic
 from tests.test_embed import LOCAL
 from tests.test_embed import normalized as rows_of

@@ -9,15 +9,15 @@ from goldmeter.dataset import normalized
 from goldmeter.dataset.settings import CandidateMapping
 from goldmeter.dataset.settings import Params as Load
 from goldmeter.dataset.table import REJECTED, schema
-from goldmeter.estimates import signature
+from goldmeter.estimates import embedded_texts, signature
 from goldmeter.estimates.column_facts import RESOURCES
 from goldmeter.judging import preference, rows, statuses
 from goldmeter.judging.settings import default_metric
 from goldmeter.metrics.catalogue import names
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
+from goldmeter.reporting import metrics_document
 from scripts.reference.markdown import code, sentence, table
-from tasks import aggregate, embed
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",
@@ -125,10 +125,10 @@ def tables() -> str:
         "load": _with_optional(params.for_stage("load")),
         "load_rejected": REJECTED,
         "normalize": normalized.SCHEMA,
-        "embed": embed.SCHEMA,
+        "embed": embedded_texts.SCHEMA,
         "judge": rows.schema_of(map(default_metric, names("judge"))).append(pa.field(signature.JUDGED_BY, pa.string())),
         "preference": preference.SCHEMA,
-        "aggregate": aggregate.SCHEMA,
+        "aggregate": metrics_document.SCHEMA,
     }
     own = {"answer": ASKED, "load": TAKEN}
     return "\n\n".join(f"### data/{name}\n\n{_columns(schema, own.get(name, {}))}" for name, schema in schemas.items())

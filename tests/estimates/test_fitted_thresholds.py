@@ -10,9 +10,9 @@ import pytest
 
 from goldmeter.comparison.compare import CompareOptions, compare_versions
 from goldmeter.pipeline.tables import write_part
+from goldmeter.reporting.metrics_document import Aggregate, Params, aggregate
 from goldmeter.versions.version import Version
 from goldmeter.wording import comparison_lines
-from tasks.aggregate import Aggregate, Params, aggregate
 from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
 PARAMS = Params(

@@ -24,8 +24,8 @@ from goldmeter.estimates.tables import facts_of
 from goldmeter.judging.settings import default_metric
 from goldmeter.metrics.prompted import prompted
 from goldmeter.pipeline.tables import Parts, describe, write_part
+from goldmeter.reporting.metrics_document import Aggregate, Params, aggregate
 from goldmeter.wording import evidence
-from tasks.aggregate import Aggregate, Params, aggregate
 from tests.estimates.test_human_labels import BINARY, LABEL, NAN, candidate, column
 from tests.own_judge import METRICS, write_prompt
 from tests.reporting.made import parts_of

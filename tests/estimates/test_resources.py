@@ -12,8 +12,8 @@ from goldmeter.errors import ParamsError
 from goldmeter.estimates.resources import significant
 from goldmeter.estimates.targets import Maximum, Targets
 from goldmeter.pipeline import params
+from goldmeter.reporting.metrics_document import Aggregate, Params, aggregate
 from goldmeter.reporting.settings import Report
-from tasks.aggregate import Aggregate, Params, aggregate
 from tests.reporting import made
 from tests.reporting.made import section_of, written
 

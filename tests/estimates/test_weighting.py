@@ -18,7 +18,7 @@ from goldmeter.estimates.column_facts import SPLIT_IDS
 from goldmeter.estimates.targets import Targets
 from goldmeter.estimates.weighting import check_weighting
 from goldmeter.pipeline.tables import about, describe
-from tasks.aggregate import Aggregate, aggregate
+from goldmeter.reporting.metrics_document import Aggregate, aggregate
 from tests.test_aggregate import PARAMS, lexical, rows, run, stored
 
 MIX = {"topic": {"a": 1.0}}

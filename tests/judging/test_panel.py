@@ -17,13 +17,13 @@ from goldmeter.estimates.signature import VerdictSource
 from goldmeter.judging.canaries import canaries
 from goldmeter.judging.choice import Sample, choice, lines
 from goldmeter.judging.plan import PanelPlan, Plan
+from goldmeter.judging.verdict_table import Params
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
 from goldmeter.pipeline.tables import about
 from goldmeter.runner import run
 from tasks.__main__ import main
-from tasks.judge import Params
 from tests.judge_server import KNOWN, Answer, JudgeServer, completion, problem, question, serving, verdict
 from tests.small_project import edit, write
 from tests.test_judge import HOW, broken, column, judged, params, rows

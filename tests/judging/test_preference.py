@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from goldmeter.errors import ParamsError
 from goldmeter.judging.preference import SCHEMA, check_preference, request_blocks, require_candidates
 from goldmeter.judging.preflight import plan_next_run
+from goldmeter.judging.verdict_table import Params, judge
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.preference import preference
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.runner import run
-from tasks.judge import Params, advice, counts, expect, judge
+from tasks.judge import advice, counts, expect
 from tests.judge_server import Answer, JudgeServer, completion, problem, verdict
 from tests.own_judge import is_own, own_question, reply, schema, write_prompt
 from tests.small_project import ROOT, ROWS, edit, write

@@ -9,9 +9,9 @@ import pyarrow as pa
 from goldmeter.comparison.gate import Gate
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.reporting.assembly import report_files
+from goldmeter.reporting.metrics_document import Aggregate, aggregate
+from goldmeter.reporting.metrics_document import Params as AggregateParams
 from goldmeter.reporting.settings import Report
-from tasks.aggregate import Aggregate, aggregate
-from tasks.aggregate import Params as AggregateParams
 
 GATE = Gate(primary="f1", metrics={}, margin=0.0, confidence=0.95, fail_on="worse", max_unmeasured=0.05)
 SECTION = {"rows_to_look_at": 6, "answers": 1000, "max_chars": 200, "slice_values": 2, "small_n": 3, "targets": {}}

@@ -8,13 +8,13 @@ import pyarrow as pa
 
 from goldmeter.dataset.normalized import normalized
 from goldmeter.errors import GoldmeterError
+from goldmeter.estimates import embedded_texts
 from goldmeter.ledger import root
 from goldmeter.ledger.vectors import Vectors
 from goldmeter.models.embedding.distinct_texts import FEWEST_TO_TELL
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.tables import Parts
-from tasks import embed
 
 
 def embedding() -> str | None:
@@ -25,7 +25,7 @@ def embedding() -> str | None:
     try:
         with closing(Vectors(root() / "embed")) as ledger:
             ledger.take_in(Path(LEDGER, "embed"))
-            ahead = embed.plan(_parts(), params.for_stage("embed"), ledger, FEWEST_TO_TELL)
+            ahead = embedded_texts.plan(_parts(), params.for_stage("embed"), ledger, FEWEST_TO_TELL)
     except GoldmeterError as error:
         return f"embed: {str(error).splitlines()[0]}"
     return f"embed: {ahead}" if ahead and ahead.is_long else None

@@ -1,0 +1,285 @@
+"""The verdicts of a judge about every row: asked for, taken from the ledger, and written as a table."""
+
+import sys
+from collections import ChainMap, Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from goldmeter.asking.batch_dispatch import waiting
+from goldmeter.asking.budget import used_up
+from goldmeter.asking.model_calls import ModelCalls, ask_models
+from goldmeter.asking.plan import require_confirmed
+from goldmeter.asking.requests import EarlierReplies, Request
+from goldmeter.console.terminal import say
+from goldmeter.errors import ServerError
+from goldmeter.estimates import verdict_columns
+from goldmeter.estimates.column_facts import ColumnFacts, statement
+from goldmeter.estimates.tables import facts_of, row_facts
+from goldmeter.judging import canaries
+from goldmeter.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
+from goldmeter.judging.other_names import hash_of
+from goldmeter.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
+from goldmeter.judging.plan import PanelPlan, Plan
+from goldmeter.judging.preference import (
+    SCHEMA,
+    TABLE,
+    about_pairs,
+    preference_entries,
+    preference_problems,
+    preference_table,
+    require_candidates,
+)
+from goldmeter.judging.rows import entries_of, missing, table_of
+from goldmeter.judging.settings import Judge
+from goldmeter.judging.statuses import (
+    Mask,
+    problems_of,
+)
+from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.judged import JudgeMetric
+from goldmeter.metrics.verdict_types import Boolean
+from goldmeter.models import offline
+from goldmeter.pipeline.progress import Progress, quiet
+from goldmeter.pipeline.run import RunJudge
+from goldmeter.pipeline.settings import Section
+from goldmeter.pipeline.tables import Parts, describe
+from goldmeter.pipeline.workers import Crew
+
+
+class Params(Section):
+    """The sections of params.yaml that this stage reads."""
+
+    judge: Judge
+
+
+def judge(
+    rows: Parts,
+    params: Params,
+    ledger: Verdicts,
+    run: RunJudge,
+    progress: Progress = quiet,
+    *,
+    retry_failed: bool = False,
+    crew: Crew | None = None,
+    spent: Path | None = None,
+) -> Iterator[dict[str, pa.Table]]:
+    """Ask a server for the verdicts that the ledger lacks, then build the table from the ledger.
+
+    Args:
+        rows: data/normalize.
+        params: Section `judge`.
+        ledger: The store of verdicts.
+        run: Section `run.judge`.
+        progress: Shows the calls, then the rows.
+        retry_failed: Ask again if the reply in the ledger is no verdict.
+        crew: The processes of the offline judge; None: this one.
+        spent: File of what earlier attempts of this run have used of the budget; None: there was none.
+    """
+    options, crew = params.judge, crew or Crew()
+    is_cascade = options.provider == "cascade"
+    decided = [*_decided(rows, options, crew, progress)] if is_cascade else None
+    division = Division(lambda: rows, decided)
+    require_candidates(rows, options)
+    down = _ask_missing(division, options, ledger, run, progress, retry_failed=retry_failed, spent=spent)
+    wrong = _failed_canaries(options, ledger, down)
+    facts = _facts(options, _served(division, options, ledger), rows.schema)
+    preferred = _preference_facts(options, rows, ledger)
+    missing_votes = Counter[tuple[str, str]]()
+    build = cascade_table if is_cascade else partial(panel_table, missing=missing_votes) if options.panel else table_of
+    total, done, problems, pairs_failed = rows.rows, 0, Counter[str](), 0
+    progress("rows", 0, total)
+    for part, guesses in zip(rows, estimates(rows, options, crew), strict=True):
+        table = build(part, options, ledger, guesses)
+        done += part.num_rows
+        progress("rows", done, total)
+        compared = describe(preference_table(part, options, ledger), preferred) if preferred else SCHEMA.empty_table()
+        yield {"judge": describe(table, facts | {"canaries_failed": wrong}), TABLE: compared}
+        problems.update(problems_of(table))
+        pairs_failed += preference_problems(compared).total()
+        wrong = []
+    for line in missing_lines(missing_votes, options):
+        say(f"judge: {line}", sys.stderr)
+    if failed := problems.total():
+        first = f"raise {limits}, then " if (limits := used_up(problems)) else ""
+        again = "python -m flows.evaluate --retry-failed asks again"
+        say(f"judge: {failed:,} rows have no verdict; {first}{again}", sys.stderr)
+    if pairs_failed:
+        say(f"judge: {pairs_failed:,} pairs of answers have no preference", sys.stderr)
+
+
+def judge_offline(rows: pa.Table, params: Params) -> pa.Table:
+    """Build one part of the table data/judge without a server: the offline judge's verdicts, or none.
+
+    Args:
+        rows: A part of data/normalize.
+        params: Section `judge`.
+    """
+    options = params.judge
+    return describe(offline_table(rows, options), _facts(options, {}, rows.schema) | {"canaries_failed": []})
+
+
+def _decided(rows: Parts, options: Judge, crew: Crew, progress: Progress) -> Iterator[Mask]:
+    """Yield which rows of each part the offline judge of a cascade decides."""
+    done = 0
+    progress("rows divided", 0, rows.rows)
+    for judged in estimates(rows, options, crew):
+        done += len(judged.reasons)
+        progress("rows divided", done, rows.rows)
+        yield is_decided(judged, options.band)
+
+
+def _ask_missing(
+    division: Division,
+    options: Judge,
+    ledger: Verdicts,
+    run: RunJudge,
+    progress: Progress,
+    *,
+    retry_failed: bool,
+    spent: Path | None,
+) -> Mapping[str, ServerError]:
+    """Ask what is not in the ledger, within the budget; canaries first. The judges of a panel one after the other.
+
+    Returns:
+        Juror → why its server did not answer; the others of its panel did.
+
+    Raises:
+        ParamsError: More calls are missing than `run.judge.confirm_calls` allows.
+        ModelError: A judge fails a canary, before it is asked about any row; or the servers of all judges are down.
+    """
+
+    def asked(juror: Judge) -> ModelCalls:
+        def requests(others: Sequence[Request] = (), earlier: EarlierReplies | None = None) -> Iterator[Request]:
+            rows, pairs = division.by_language_model(), about_pairs(division.parts(), juror)
+            return missing(rows, juror, ledger, others=others, more=pairs, retry_failed=retry_failed, earlier=earlier)
+
+        invented, earlier = canaries.requests(juror), EarlierReplies(ledger)
+        plan = Plan.of_judge(requests(invented, earlier), juror, run, waiting(juror, ledger), earlier)
+        about_canaries = partial(missing, [], juror, ledger, others=invented, retry_failed=retry_failed)
+        return ModelCalls(juror, plan, earlier, requests, partial(canaries.ask, about_canaries, juror, ledger))
+
+    jurors = [asked(juror) for juror in options.jurors]
+    plan = PanelPlan.of([one.plan for one in jurors], options.juror_names)
+    if not plan.calls + plan.waiting:
+        return {}
+    say(f"judge: {plan}", sys.stderr)
+    require_confirmed(plan, run)
+    return ask_models(jurors, options.juror_names, ledger, run, progress, spent)
+
+
+def _failed_canaries(options: Judge, ledger: Verdicts, down: Mapping[str, ServerError]) -> list[str]:
+    """Describe the canaries that a judge is wrong about, but for jurors who were not reached."""
+    if options.panel is None:
+        return canaries.failed(options, ledger)
+    jurors = zip(options.juror_names, options.jurors, strict=True)
+    return [f"{name}: {line}" for name, one in jurors if name not in down for line in canaries.failed(one, ledger)]
+
+
+def _served(division: Division, options: Judge, ledger: Verdicts) -> dict[str, str]:
+    """The models that the servers named for the verdicts of the rows, and how they were asked.
+
+    Marks the verdicts as used, so that they are part of the evidence.
+    """
+    jurors = options.jurors
+    parts = (part for juror in jurors for part in zip(division.by_language_model(), repeat(juror)))
+    return _used((entries for part, juror in parts for entries in entries_of(part, juror, ledger)), ledger)
+
+
+def _used(blocks: Iterable[Mapping[str, Entry]], ledger: Verdicts) -> dict[str, str]:
+    """Mark entries as used; return the models that they name, and how these were asked."""
+    served: dict[str, set[str]] = {"served": set(), "asked": set()}
+    for entries in blocks:
+        ledger.use(entries)
+        for entry in entries.values():
+            served["served"].update(filter(None, [entry["model"]]))
+            served["asked"].update(filter(None, [entry.get("asked")]))
+    return {name: "+".join(sorted(values)) or "unknown" for name, values in served.items()}
+
+
+def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
+    """Metadata of the table: what each column means, and how it was computed."""
+    columns: dict[str, ColumnFacts] = {}
+    for metric in options.metrics:
+        reads = metric.mapped(options.variables.model_dump())
+        inherited = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in reads))
+        columns |= facts_of(metric, {**_signature_facts(options, metric, served), **inherited})
+    repeated = [
+        verdict_columns.facts(
+            metric.name,
+            metric.column,
+            metric.verdict.verdict_bounds,
+            options.draws,
+            has_rate=columns[metric.column].rate_signature is not None,
+            is_binary=isinstance(metric.verdict, Boolean),
+        )
+        for metric in (options.metrics if options.asks_again else ())
+    ]
+    return {
+        **statement(columns),
+        **({verdict_columns.REPEATED: dict(ChainMap(*repeated))} if repeated else {}),
+        "max_unmeasured": options.max_unmeasured,
+        "sampling_rate": options.sampling_rate,
+        "offline": offline.model_hash(),
+        **panel_facts(options),
+    }
+
+
+def _preference_facts(options: Judge, rows: Parts, ledger: Verdicts) -> dict[str, Any]:
+    """Metadata of data/preference; empty if nothing is compared. Marks the verdicts as used."""
+    if options.preference is None:
+        return {}
+    question = options.preference.question
+    served = _used((entries for part in rows for entries in preference_entries(part, options, ledger)), ledger)
+    # Also in a cascade, the language model alone compares, and once.
+    signed = _signature_facts(options.model_copy(update={"provider": "openai", "draws": 1}), question, served)
+    earlier = row_facts(rows.schema, reads_normalized=False)
+    return {
+        "signature": question.signature(**{**signed, **earlier}),
+        "prompt": question.prompt,
+        "max_unmeasured": options.max_unmeasured,
+    }
+
+
+def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, str]) -> dict[str, object]:
+    if options.provider == "none":
+        return {"provider": "none"}
+    mapped = ",".join(metric.mapped(options.variables.model_dump()))
+    variables = {"vars": mapped} if mapped else {}
+    filters = ",".join(f"{rule.field} {rule.operator} {rule.value}" for rule in options.filters)
+    filtered = {"filters": filters} if filters else {}
+    reads_references = metric.needs(options.variables.model_dump()).references is not None
+    if reads_references and (named := hash_of(options.aliases)):
+        filtered["aliases"] = named
+    model, version = offline.model_hash()[:12], offline.VERSION
+    if options.provider == "offline":
+        return {"provider": "offline", "model": model, "offline_v": version, **variables, **filtered}
+    cascade = {"band": "-".join(map(str, options.band)), "offline": model, "offline_v": version}
+    jurors = options.jurors
+    temperatures = [one.draw_temperature if one.draws > 1 else one.temperature for one in jurors]
+    return {
+        "provider": options.provider,
+        **panel_signature(options, metric),
+        "model": _of_each([one.model for one in jurors]),
+        **({"server": where} if (where := _of_each([one.server_key[1] for one in jurors])) else {}),
+        **served,
+        "prompt": metric.prompt_hash[:12],
+        **variables,
+        "temp": _of_each(temperatures),
+        "seed": _of_each([one.seed for one in jurors]),
+        "draws": options.draws,
+        **filtered,
+        **(cascade if options.provider == "cascade" else {}),
+    }
+
+
+def _of_each(values: Sequence[Any]) -> Any:
+    """What a signature says of a field of all jurors: one value if it is the same of all."""
+    if len({*values}) == 1:
+        return values[0]
+    return "+".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)

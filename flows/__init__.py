@@ -1,4 +1,4 @@
-"""Prefect flows over the stages of dvc.yaml: runs, schedules, comparisons. The only package that imports prefect."""
+"""Prefect flows over the stages of dvc.yaml: runs, schedules, comparisons; and the commands."""
 
 import os
 import sys

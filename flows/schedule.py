@@ -28,6 +28,8 @@ from prefect.schedules import Cron, Interval
 from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.types.entrypoint import EntrypointType
 
+from flows.compare import compare
+from flows.evaluate import evaluate
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.errors import GoldmeterError, ParamsError
@@ -54,6 +56,8 @@ _POLLED_RECENTLY = timedelta(minutes=1)
 _RUN_ID, _EXIT_GRACE = "PREFECT__FLOW_RUN_ID", 10.0
 _STRATEGIES = {"skip": ConcurrencyLimitStrategy.CANCEL_NEW, "queue": ConcurrencyLimitStrategy.ENQUEUE}
 Schedules = Mapping[str, Schedule]
+# Flows that run when somebody asks.
+ON_DEMAND: on_demand.Flows = (evaluate, compare)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -225,7 +229,7 @@ async def _run(schedules: Schedules, ours: Mapping[str, str], stop: asyncio.Even
         for name, schedule in schedules.items():
             served = await runner.aadd_deployment(deployment_of(name, schedule, ours))
             missed[served] = schedule.missed
-        for deployment in on_demand.deployments(Path(ours[CHECKOUT]), [TAG, _origin(ours)]):
+        for deployment in on_demand.deployments(ON_DEMAND, Path(ours[CHECKOUT]), [TAG, _origin(ours)]):
             await runner.aadd_deployment(deployment)
         serving = asyncio.create_task(runner.start())
         await _first_of(serving, stop.wait())
@@ -313,7 +317,7 @@ async def _settle(
 
 async def _settle_on_demand(client: PrefectClient, ours: Mapping[str, str], *, alone: bool) -> None:
     name = on_demand.deployment_name(Path(ours[CHECKOUT]))
-    for flow in on_demand.FLOWS:
+    for flow in ON_DEMAND:
         try:
             deployment = await client.read_deployment_by_name(f"{flow.name}/{name}")
         except ObjectNotFound:

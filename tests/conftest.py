@@ -18,7 +18,11 @@ from hypothesis import is_hypothesis_test, settings
 from goldmeter.pipeline import contents
 from tests import prefect_database
 from tests.comparison import repository
+from tests.flow_project import is_running, make_project, until
 from tests.small_project import ROOT, make
+
+# Fixtures of tests of flows, serving and processes.
+__all__ = ["is_running", "make_project", "until"]
 
 # Property tests: no deadline, because the first call of a kernel compiles it. `make test` tries the same 12 examples in
 # every run; `make test-all` (--hypothesis-profile=exhaustive) tries 200, other ones each time.

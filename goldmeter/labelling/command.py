@@ -121,7 +121,3 @@ def _version(path: Path) -> str:
 
 def _dataset() -> Dataset:
     return params.section(Dataset, params.raw(), NAME)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -18,7 +18,6 @@ from prefect.logging import get_logger
 from prefect.runtime import flow_run as this_run
 from prefect.states import Completed, Failed
 
-from flows.evaluate import FLOW_RUN_NAME
 from goldmeter import ledger
 from goldmeter.errors import GoldmeterError, ParamsError, VersionError
 from goldmeter.pipeline import git, params
@@ -154,7 +153,7 @@ def _outcome(name: str, hide: Hide) -> Outcome:
 
 
 def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
-    """Run `goldmeter.serving.scheduled_run` in the worktree, with the code, params and data of the commit."""
+    """Run `flows.scheduled_run` in the worktree, with the code, params and data of the commit."""
     log, errors = get_run_logger(), list[str]()
 
     def each_line(stream: processes.Stream, line: str) -> None:
@@ -166,7 +165,7 @@ def _compute(name: str, tree: Path, hide: Hide) -> Outcome:
 
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as folder:
         file = Path(folder, "outcome.json")
-        command = [sys.executable, "-m", "goldmeter.serving.scheduled_run", name, "--outcome", str(file)]
+        command = [sys.executable, "-m", "flows.scheduled_run", name, "--outcome", str(file)]
         status = processes.run(command, _environment(), LONGEST, each_line, cwd=tree)
         outcome = Outcome.read(file.read_text(encoding="utf-8")) if file.exists() else None
     if outcome is None:
@@ -187,4 +186,6 @@ def _environment() -> dict[str, str]:
     """This environment with the checkout's ledger, and without Prefect's variables for the process of one flow run."""
     variables = {key: value for key, value in processes.environment().items() if not key.startswith("PREFECT__")}
     root = str(ledger.root())  # absolute: the run works in another folder
-    return variables | {ledger.ROOT_VARIABLE: root} | ({FLOW_RUN_NAME: this_run.name} if this_run.name else {})
+    return (
+        variables | {ledger.ROOT_VARIABLE: root} | ({flow_runs.NAME_VARIABLE: this_run.name} if this_run.name else {})
+    )

@@ -21,6 +21,8 @@ from goldmeter.versions.experiments import Experiment
 # Of every run and every deployment.
 TAG = "goldmeter"
 NO_DATA, NO_COMMIT = "no data set", "workspace"
+# Environment variable with the name of the scheduled flow run that starts another one, which takes it too.
+NAME_VARIABLE = "GOLDMETER_FLOW_RUN"
 
 
 def evaluation_name() -> str:

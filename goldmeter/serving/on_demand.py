@@ -1,4 +1,4 @@
-"""Deployments that run when somebody asks, with typed parameters: the flows `evaluate` and `compare`."""
+"""Deployments of flows that run when somebody asks, with typed parameters."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +9,7 @@ from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLi
 from prefect.deployments.runner import RunnerDeployment
 from prefect.types.entrypoint import EntrypointType
 
-from flows.compare import compare
-from flows.evaluate import evaluate
-
-FLOWS: tuple[Flow[..., Any], ...] = (evaluate, compare)
+Flows = Sequence[Flow[..., Any]]
 
 
 def deployment_name(common: Path) -> str:
@@ -24,7 +21,7 @@ def deployment_name(common: Path) -> str:
     return common.parent.name if common.name == ".git" else common.name
 
 
-def deployments(common: Path, tags: Sequence[str]) -> list[RunnerDeployment]:
+def deployments(flows: Flows, common: Path, tags: Sequence[str]) -> list[RunnerDeployment]:
     """The flows as Prefect deployments, which run in the checkout, one run of each at a time."""
     return [
         RunnerDeployment.from_flow(
@@ -35,5 +32,5 @@ def deployments(common: Path, tags: Sequence[str]) -> list[RunnerDeployment]:
             tags=[*tags],
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
-        for one in FLOWS
+        for one in flows
     ]

@@ -3,11 +3,10 @@
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flows.evaluate import run_and_record
 from goldmeter.comparison.render import to_markdown
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import USER_ERROR, print_error, say
@@ -22,7 +21,7 @@ from goldmeter.pipeline.schedule import Schedule
 from goldmeter.reporting import summary
 from goldmeter.serving import worktree
 from goldmeter.serving.notify import Outcome
-from goldmeter.serving.record import AtWork
+from goldmeter.serving.record import AtWork, Recorded
 from goldmeter.system import processes
 from goldmeter.system.command_supervisor import TIMED_OUT
 from goldmeter.versions.experiments import Experiment, Facts
@@ -32,19 +31,24 @@ from goldmeter.wording import comparison_lines
 QUOTED = 3
 LONGEST_LINE = 300
 _ADD = "`dvc add` it and commit the .dvc file, or have the schedule's refresh command do so"
+RunAndRecord = Callable[[str], Recorded]
 
 
 class StepError(GoldmeterError):
     """A command of a scheduled run failed; the message is the sentence of the outcome."""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], run_and_record: RunAndRecord) -> int:
     """Run the schedule once and write its outcome, also that of a failure.
+
+    Args:
+        arguments: Of the command line.
+        run_and_record: Runs every stage, and records the run under the name of the schedule.
 
     Returns:
         0 when the run succeeded without an alarm, else 1; 2, without an outcome, outside of the schedule's worktree.
     """
-    parser = Parser(prog="python -m goldmeter.serving.scheduled_run", description=__doc__)
+    parser = Parser(prog="python -m flows.scheduled_run", description=__doc__)
     parser.add_argument("name", metavar="NAME", help="a schedule of params.yaml")
     parser.add_argument("--outcome", type=Path, required=True, metavar="FILE", help="output file, JSON")
     chosen = parser.parse_args(arguments)
@@ -54,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     except GoldmeterError as error:
         print_error(error)
         return USER_ERROR
-    outcome = run_schedule(chosen.name)
+    outcome = run_schedule(chosen.name, run_and_record)
     say(outcome.sentence, sys.stdout if outcome.ok else sys.stderr)
     with replacing(chosen.outcome) as temporary:
         temporary.write_text(outcome.model_dump_json(), encoding="utf-8")
@@ -71,7 +75,7 @@ def require_worktree(name: str) -> None:
         )
 
 
-def run_schedule(name: str) -> Outcome:
+def run_schedule(name: str, run_and_record: RunAndRecord) -> Outcome:
     """Run the schedule once in the working folder, whose params and outputs are overwritten."""
     try:
         schedule = _schedule(name)
@@ -254,7 +258,3 @@ def _line(text: object) -> str:
     if len(lines) > QUOTED + 1:
         lines[1:-QUOTED] = ["…"]
     return " · ".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,1 +1,1 @@
-"""Processes of a flow: timeouts, locks, the Prefect server, and the end of all that a flow started."""
+"""Processes that a command starts: their timeouts and locks, and the end of all of them."""

@@ -4,7 +4,6 @@ import argparse
 import importlib
 import re
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from goldmeter.console.arguments import Parser
@@ -16,9 +15,8 @@ _TARGET = re.compile(r"(?P<target>[a-z-]+):[^#=]*(?:# (?P<says>.*))?")
 
 def parser_of(module: str) -> Parser:
     """The parser of `python -m module`."""
-    spec = find_spec(module)
-    is_package = spec is not None and spec.submodule_search_locations is not None
-    parser: Parser = importlib.import_module(f"{module}.__main__" if is_package else module).parser()
+    file = f"{module}.__main__" if module == "tasks" else module
+    parser: Parser = importlib.import_module(file).parser()
     return parser
 
 

@@ -24,7 +24,7 @@ from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tests import prefect_database
-from tests.flows.conftest import ROOT, wait_until
+from tests.flow_project import ROOT, wait_until
 from tests.small_project import PARAMS
 
 Answer = TypeVar("Answer")
@@ -43,7 +43,7 @@ SCHEDULE: dict[str, Any] = {
     "notify": {"url": None, "header": "Authorization", "secret_env": None, "always": False},
 }
 
-# Instead of goldmeter/serving/scheduled_run.py: says what the files in the folder `notes` say, and waits while told to.
+# Instead of flows/scheduled_run.py: says what the files in the folder `notes` say, and waits while told to.
 SCRIPT = """
     import argparse, json, os, subprocess, sys, time
     from pathlib import Path
@@ -87,7 +87,7 @@ def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 class Served:
     """A repository, a Prefect server of its own database, and the process that serves its schedules.
 
-    notes: the folder that SCRIPT, in place of goldmeter/serving/scheduled_run.py, writes to.
+    notes: the folder that SCRIPT, in place of flows/scheduled_run.py, writes to.
     """
 
     def __init__(self, base: Path, schedules: Mapping[str, Mapping[str, Any]]) -> None:
@@ -96,10 +96,10 @@ class Served:
         self.notes.mkdir(parents=True)
         prefect_database.put(self.home)
         self.folder.mkdir()
-        for name in ("flows", "tasks"):
+        for name in ("flows", "goldmeter", "tasks"):
             shutil.copytree(ROOT / name, self.folder / name)
         shutil.copy(ROOT / "prefect.toml", self.folder)
-        (self.folder / "goldmeter/serving/scheduled_run.py").write_text(dedent(SCRIPT))
+        (self.folder / "flows/scheduled_run.py").write_text(dedent(SCRIPT))
         self.write(schedules)
         (self.folder / "dvc.yaml").write_text("stages: {}\n")
         (self.folder / ".gitignore").write_text("__pycache__/\n")

@@ -33,9 +33,7 @@ def with_subcommands(parser: Parser) -> Iterator[Parser]:
         yield from with_subcommands(below)
 
 
-MODULES = {name: f"flows.{name}" for name in flows.COMMANDS} | {
-    name: f"flows.{name}.__main__" for name in ("init", "label")
-}
+MODULES = {name: f"flows.{name}" for name in flows.COMMANDS}
 COMMANDS = [*(f"flows.{name}" for name in flows.COMMANDS), "tasks"]
 
 

@@ -19,13 +19,13 @@ from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import schedule as served
-from flows.schedule import _settle_missed_before_start, deployment_of, main, times
+from flows.schedule import ON_DEMAND, _settle_missed_before_start, deployment_of, main, times
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import dvc_yaml
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
-from goldmeter.serving import on_demand, stale_runs
+from goldmeter.serving import stale_runs
 from goldmeter.serving.flow import CHECKOUT, HOST, committed
 from goldmeter.serving.server import SERVE_AGAIN, Server
 from tests.flows.served import of, params_with, schedule
@@ -332,9 +332,7 @@ def test_the_file_for_work_pools_says_what_params_say():
 def test_the_file_for_work_pools_has_the_flows_that_are_run_on_demand():
     deployments = [each for each in load_yaml(ROOT / "prefect.yaml")["deployments"] if "schedules" not in each]
 
-    assert [each["entrypoint"] for each in deployments] == [
-        f"flows/{flow.name}.py:{flow.name}" for flow in on_demand.FLOWS
-    ]
+    assert [each["entrypoint"] for each in deployments] == [f"flows/{flow.name}.py:{flow.name}" for flow in ON_DEMAND]
     assert {(each["name"], *each["tags"], *each["concurrency_limit"].values()) for each in deployments} == {
         ("goldmeter", "goldmeter", 1, "ENQUEUE")
     }

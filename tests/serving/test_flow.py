@@ -70,11 +70,10 @@ def run() -> State[None]:
 
 
 def stand_in(folder: Path, script: str) -> Path:
-    """A worktree with this code in place of goldmeter/serving/scheduled_run.py."""
-    (folder / "flows/serving").mkdir(parents=True)
-    for package in ("flows", "flows/serving"):
-        (folder / package / "__init__.py").touch()
-    (folder / "goldmeter/serving/scheduled_run.py").write_text(dedent(script))
+    """A worktree with this code in place of flows/scheduled_run.py."""
+    (folder / "flows").mkdir(parents=True)
+    (folder / "flows/__init__.py").touch()
+    (folder / "flows/scheduled_run.py").write_text(dedent(script))
     return folder
 
 

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+from flows.schedule import ON_DEMAND
 from goldmeter.serving.on_demand import deployment_name, deployments
 
 COMMON = Path("/srv/nq/.git")
 
 
 def test_each_is_named_after_the_checkout_and_runs_one_at_a_time() -> None:
-    made = deployments(COMMON, ["goldmeter", "here:/srv/nq/.git"])
+    made = deployments(ON_DEMAND, COMMON, ["goldmeter", "here:/srv/nq/.git"])
 
     assert [(each.flow_name, each.name, each.entrypoint) for each in made] == [
         ("evaluate", "nq", "flows.evaluate.evaluate"),
@@ -20,7 +21,7 @@ def test_each_is_named_after_the_checkout_and_runs_one_at_a_time() -> None:
 
 
 def test_every_parameter_has_a_type_a_meaning_and_a_default() -> None:
-    shown = {each.flow_name: each._parameter_openapi_schema for each in deployments(COMMON, [])}
+    shown = {each.flow_name: each._parameter_openapi_schema for each in deployments(ON_DEMAND, COMMON, [])}
     options = {flow: schema.properties for flow, schema in shown.items()}
 
     assert {flow: [*properties] for flow, properties in options.items()} == {

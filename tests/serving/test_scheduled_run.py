@@ -22,7 +22,7 @@ from goldmeter.history.decision import RunDecision
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
 from goldmeter.serving import scheduled_run
 from goldmeter.serving.record import AtWork, Recorded
-from goldmeter.serving.scheduled_run import LONGEST_LINE, QUOTED, main, override_params, require_versioned, run_schedule
+from goldmeter.serving.scheduled_run import LONGEST_LINE, QUOTED, Outcome, override_params, require_versioned
 from goldmeter.versions.experiments import Experiment, Facts
 from tests.small_project import edit
 
@@ -30,6 +30,22 @@ NAME = "nightly-2026-11-21-020000"
 FACTS = Facts(datetime(2026, 11, 21, 2, tzinfo=UTC), 12.5, "a" * 32, "b" * 40, "c" * 40, 0.25, "run-id")
 WELL = RunDecision(document=None, look=None, level=None, alarms=[], status=0)
 Schedule = Callable[..., None]
+
+
+class Stages:
+    """What runs and records the stages."""
+
+    @staticmethod
+    def run_and_record(_: str) -> Recorded:
+        raise AssertionError("nothing is to run")
+
+
+def main(arguments: list[str]) -> int:
+    return scheduled_run.main(arguments, Stages.run_and_record)
+
+
+def run_schedule(name: str) -> Outcome:
+    return scheduled_run.run_schedule(name, Stages.run_and_record)
 
 
 def git(*command: str) -> None:
@@ -64,7 +80,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         prefixes.append(prefix)
         return Recorded(None, Experiment(NAME, "d" * 40), FACTS)
 
-    monkeypatch.setattr(scheduled_run, "run_and_record", run_and_record)
+    monkeypatch.setattr(Stages, "run_and_record", run_and_record)
     monkeypatch.setattr(decision, "decide", lambda *_: WELL)
     return prefixes
 
@@ -164,7 +180,7 @@ def test_an_error_that_names_a_file_which_is_no_utf8_is_told(monkeypatch: pytest
     def changed(_prefix: str) -> Recorded:
         raise LedgerError("caf\udce9.py: changed while the run went on")
 
-    monkeypatch.setattr(scheduled_run, "run_and_record", changed)
+    monkeypatch.setattr(Stages, "run_and_record", changed)
 
     assert written_outcome(tmp_path, 1)["sentence"] == "caf\\udce9.py: changed while the run went on"
 
@@ -208,7 +224,7 @@ def test_a_failed_push_is_told_and_the_run_stays_recorded(schedule: Schedule) ->
 @pytest.mark.usefixtures("worktree")
 def test_stages_that_fail_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     failure = "stage load: exit status 2\n\nload: first\n  second\n  third\n  fourth\n"
-    monkeypatch.setattr(scheduled_run, "run_and_record", lambda _: Recorded(failure, None, None))
+    monkeypatch.setattr(Stages, "run_and_record", lambda _: Recorded(failure, None, None))
 
     outcome = run_schedule("nightly")
 
@@ -220,7 +236,7 @@ def test_stages_that_fail_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.usefixtures("worktree")
 def test_batches_that_are_at_work_are_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     message = AtWork("judge: batches are at work at http://h/v1: 0 of 9 requests are answered")
-    monkeypatch.setattr(scheduled_run, "run_and_record", lambda _: Recorded(message, None, None))
+    monkeypatch.setattr(Stages, "run_and_record", lambda _: Recorded(message, None, None))
 
     assert run_schedule("nightly") == scheduled_run.Outcome(ok=True, sentence=str(message))
 

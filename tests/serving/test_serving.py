@@ -19,7 +19,7 @@ from goldmeter.console.terminal import TRY_LATER
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.serving import stale_runs
 from goldmeter.serving.flow import CHECKOUT, HOST
-from tests.flows.conftest import wait_until
+from tests.flow_project import wait_until
 from tests.flows.served import Served, schedule, stop
 from tests.flows.webhook import webhook
 

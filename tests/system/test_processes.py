@@ -13,7 +13,7 @@ import pytest
 from goldmeter.system import processes
 from goldmeter.system.command_supervisor import STOPPED, TIMED_OUT
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 Until = Callable[..., None]
 IsRunning = Callable[[int], bool]
 

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.flows.conftest import wait_until
+from tests.flow_project import wait_until
 from tests.whole.conftest import Project, ran
 
 pytestmark = pytest.mark.long
@@ -26,7 +26,7 @@ from goldmeter.serving.worktree import prepared
 
 processes.end_marked_with_us()
 with prepared("nightly", Path.cwd()) as tree:
-    command = [sys.executable, "-m", "goldmeter.serving.scheduled_run", "nightly", "--outcome", sys.argv[1]]
+    command = [sys.executable, "-m", "flows.scheduled_run", "nightly", "--outcome", sys.argv[1]]
     environment = processes.environment()
     sys.exit(processes.run(command, environment, 600, lambda _, line: print(line, flush=True), cwd=tree))
 """
@@ -110,7 +110,7 @@ def test_after_a_kill_in_the_middle_the_next_night_starts_clean_on_the_data_of_i
     command = [sys.executable, "-c", RUN, str(project.folder.parent / "outcome.json")]
     with subprocess.Popen(command, cwd=project.folder, env=project.environment, stdout=subprocess.DEVNULL) as run:
         wait_until(lambda: _working(project, "normalize", "lexical"), "a stage works")
-        [computing] = _working(project, "goldmeter.serving.scheduled_run")
+        [computing] = _working(project, "flows.scheduled_run")
         os.kill(computing, signal.SIGKILL)
         os.kill(run.pid, signal.SIGKILL)
     assert project.experiments() == known

@@ -162,7 +162,3 @@ def _next(path: str, *, stops: bool) -> list[str]:
         f"next: dvc add {shlex.quote(path)}",
         evaluate.replace("next:", "     "),
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import tasks.__main__
-from goldmeter.dataset.proposal import command as command
-from goldmeter.dataset.proposal import cost, show
+from goldmeter.dataset.proposal import command, cost, show
 from goldmeter.dataset.proposal.given import read_sample
 from goldmeter.dataset.proposal.inputs import propose_log
 from goldmeter.dataset.proposal.proposal import propose
@@ -281,7 +280,7 @@ def test_without_git_nothing_is_lost(clone: Path, capsys: pytest.CaptureFixture[
 
 
 def test_it_starts_without_prefect() -> None:
-    code = "import sys, goldmeter.dataset.proposal.command; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
+    code = "import sys, flows.init; print({'prefect', 'great_expectations', 'torch', 'dvc'} & set(sys.modules))"
 
     assert (
         subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout

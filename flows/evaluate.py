@@ -26,7 +26,7 @@ from goldmeter.asking.budget import SPENT_FILE
 from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
-from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
+from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError, VersionError
 from goldmeter.history import labelled_answers
 from goldmeter.judging.preflight import require_key
 from goldmeter.pipeline import params, stage_server
@@ -40,7 +40,7 @@ from goldmeter.serving import flow_runs, server
 from goldmeter.serving.record import AtWork, Recorded, kept_in_history, recorded
 from goldmeter.system import locks, processes
 from goldmeter.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
-from goldmeter.versions.version import WORKSPACE, Version
+from goldmeter.versions.version import LOCK, WORKSPACE, Version
 
 # The stages that ask models, whose failed rows can be asked about again.
 ASKING = ("answer", "judge")
@@ -50,8 +50,6 @@ AT_WORK = "AtWork"
 SKIPPED = "Skipped"
 # Prefix of the names of runs that are recorded by hand.
 RUN = "run"
-# Environment variable with the name of the scheduled flow run that starts this one; this one takes it too.
-FLOW_RUN_NAME = "GOLDMETER_FLOW_RUN"
 
 _BUSY = "is busy, it is being blocked by"
 _BUSY_PAUSE = 2.0
@@ -271,7 +269,12 @@ def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
     """Stage → the stages it waits for, and section `run`; raises GoldmeterError before anything starts."""
     graph = upstream(stages())
     params.check()
-    Version(WORKSPACE, Path(), None).hashes()  # reads dvc.lock, which DVC would refuse in each stage
+    try:
+        Version(WORKSPACE, Path(), None).hashes()  # reads dvc.lock, which DVC would refuse in each stage
+    except VersionError:
+        if not locks.restore_cut_lock(locks.dvc_tmp(Path.cwd()), Path(LOCK)):
+            raise
+        say(f"{LOCK}: cut short when a run was killed; that of HEAD is back, and what ran since is looked at again")
     require_keys(retry_failed=retry_failed)
     require_key(retry_failed=retry_failed)
     return graph, params.run_params()
@@ -346,7 +349,7 @@ def parser() -> Parser:
 def _run(*, retry_failed: bool) -> tuple[str | None, str]:
     """Run the flow; returns why it failed, or None, and the id of the flow run."""
     server.for_one_run()
-    name = os.environ.get(FLOW_RUN_NAME)
+    name = os.environ.get(flow_runs.NAME_VARIABLE)
     named_flow = evaluate.with_options(flow_run_name=name) if name else evaluate
     with tags(flow_runs.TAG, flow_runs.data_set()):
         state: State[Any] = named_flow(retry_failed=retry_failed, return_state=True)

@@ -9,8 +9,11 @@ from typing import Any
 
 import psutil
 
-from goldmeter.errors import GoldmeterError
-from goldmeter.pipeline.files import exclusive
+from goldmeter.errors import GoldmeterError, ParamsError
+from goldmeter.pipeline import git
+from goldmeter.pipeline.dvc_yaml import locked
+from goldmeter.pipeline.files import exclusive, replacing
+from goldmeter.pipeline.yaml import load_yaml
 
 WAITING = "Another flow runs in this checkout: waiting for its end"
 
@@ -76,6 +79,37 @@ def release_stale(tmp: Path) -> None:
         current = _without_stale(locked, written)
         if current != locked:
             table.write_text(json.dumps(current), encoding="utf-8")
+
+
+def restore_cut_lock(tmp: Path, lock: Path) -> bool:
+    """Put the committed dvc.lock in the place of one that a kill cut short while DVC wrote it.
+
+    DVC then looks again at what ran since that commit. A file with a conflict of a merge is left to the user.
+
+    Args:
+        tmp: The folder `.dvc/tmp`.
+        lock: The file dvc.lock, in the working folder.
+
+    Returns:
+        Whether it was restored, or removed where none is committed.
+    """
+    with exclusive(tmp / "lock"):  # DVC holds it while it writes
+        try:
+            locked(load_yaml(lock))
+        except FileNotFoundError:
+            return False
+        except ParamsError:
+            if b"\n=======\n" in lock.read_bytes():
+                return False
+        else:
+            return False
+        committed = git.run("show", f"HEAD:./{lock}")
+        if committed.returncode:
+            lock.unlink()
+            return True
+        with replacing(lock) as temporary:
+            temporary.write_text(committed.stdout, encoding="utf-8", errors="surrogateescape")
+        return True
 
 
 def _without_stale(locked: dict[str, Any], written: float) -> dict[str, Any]:

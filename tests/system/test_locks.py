@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from goldmeter.errors import GoldmeterError
+from goldmeter.pipeline import dvc_yaml
+from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.system import locks
 
 
@@ -23,7 +25,7 @@ def test_a_second_flow_is_told_that_it_waits(tmp_path: Path) -> None:
     """.replace("\n        ", "\n")
     with subprocess.Popen(
         [sys.executable, "-c", holder, str(tmp_path)],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as first:
@@ -51,3 +53,49 @@ def test_locks_are_those_of_the_repository_around(tmp_path: Path) -> None:
 def test_outside_of_a_repository_the_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(GoldmeterError, match=str(tmp_path)):
         locks.dvc_tmp(tmp_path)
+
+
+LOCKED = (
+    "schema: '2.0'\nstages:\n  load:\n    cmd: python -m tasks load\n    params:\n      params.yaml:\n        a: 1\n"
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".dvc/tmp").mkdir(parents=True)
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@x"]
+    Path("dvc.lock").write_text(LOCKED, encoding="utf-8")
+    for command in (["init", "--quiet"], ["add", "dvc.lock"], ["commit", "--quiet", "--message", "a run"]):
+        subprocess.run([*git, *command], check=True)
+    return tmp_path / ".dvc/tmp"
+
+
+@pytest.mark.parametrize("kept", range(0, len(LOCKED), 7))
+def test_a_dvc_lock_that_was_cut_short_is_readable_afterwards(repository: Path, kept: int) -> None:
+    lock = Path("dvc.lock")
+    lock.write_text(LOCKED[:kept], encoding="utf-8")
+
+    restored = locks.restore_cut_lock(repository, lock)
+
+    dvc_yaml.locked(load_yaml(lock))
+    assert lock.read_text(encoding="utf-8") == (LOCKED if restored else LOCKED[:kept])
+    assert locks.restore_cut_lock(repository, lock) is False
+
+
+def test_where_none_is_committed_it_is_removed(repository: Path) -> None:
+    subprocess.run(["git", "update-ref", "-d", "HEAD"], check=True)
+    Path("dvc.lock").write_text("stages: [", encoding="utf-8")
+
+    assert locks.restore_cut_lock(repository, Path("dvc.lock"))
+
+    assert not Path("dvc.lock").exists()
+
+
+def test_a_conflict_of_a_merge_is_left_to_the_user(repository: Path) -> None:
+    conflict = f"<<<<<<< HEAD\n{LOCKED}=======\n{LOCKED}>>>>>>> other\n"
+    Path("dvc.lock").write_text(conflict, encoding="utf-8")
+
+    assert not locks.restore_cut_lock(repository, Path("dvc.lock"))
+
+    assert Path("dvc.lock").read_text(encoding="utf-8") == conflict

@@ -5,7 +5,7 @@ import inspect
 import io
 from itertools import pairwise
 
-from goldmeter.metrics import scores
+from goldmeter import scores
 from tests.documents import blocks
 from tests.small_project import ROOT
 

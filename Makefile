@@ -50,13 +50,13 @@ test: doctest  # every test that is quick, and the examples in docstrings
 	pytest -m "not long and not exhaustive" $(SPREAD)
 
 doctest: setup-dev  # the examples in docstrings
-	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' tasks flows)
+	pytest --quiet --doctest-modules $$(grep -rl --include='*.py' '>>> ' goldmeter tasks flows)
 
 test-long: setup-dev  # whole runs, schedules, browsers
 	pytest -m "long and not exhaustive" --verbose $(SPREAD) $$(grep -rl --include='*.py' 'mark\.long' tests)
 
-test-all: test test-long  # then what is too slow for CI: kills, torture, clusters, S3, wheels, 200 random examples a property
-	pytest -m "exhaustive or property" --verbose --hypothesis-profile exhaustive $(SPREAD)
+test-all: test  # and all else, also what is too slow for CI: kills, torture, clusters, S3, wheels, 200 random examples a property
+	pytest -m "long or exhaustive or property" --verbose --hypothesis-profile exhaustive $(SPREAD)
 
 bench: setup-dev  # speed beside the reference stack: reports/benchmarks.json
 	python -m benchmarks

@@ -59,7 +59,7 @@ def test_every_page_is_reached_from_the_readme() -> None:
 def test_every_message_that_is_explained_is_one_of_ours() -> None:
     tables = (ROOT / "docs/how-to/troubleshooting.md").read_text(encoding="utf-8").split("<!-- errors -->")[1:]
     messages = [message for table in tables for message in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)]
-    sources = [path for name in ("tasks", "flows") for path in (ROOT / name).rglob("*.py")]
+    sources = [path for name in ("goldmeter", "tasks", "flows") for path in (ROOT / name).rglob("*.py")]
     code = "".join(path.read_text(encoding="utf-8") for path in sources)
 
     assert len(messages) > 20

@@ -1,4 +1,4 @@
-"""An import changes nothing in the process but the environment variables that `tasks` and `flows` set."""
+"""An import changes nothing in the process but the environment variables that `goldmeter` and `flows` set."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def recorded(module, name):
 
     def call(*args, **options):
         caller = sys._getframe(1).f_globals.get("__name__", "")
-        if caller.split(".")[0] in ("tasks", "flows"):
+        if caller.split(".")[0] in ("goldmeter", "tasks", "flows"):
             calls.append(f"{caller}: {module.__name__}.{name}")
         return original(*args, **options)
 
@@ -35,7 +35,7 @@ for module, names in (
     for name in names:
         recorded(module, name)
 hook, imported = sys.excepthook, []
-for package in ("tasks", "flows"):
+for package in ("goldmeter", "tasks", "flows"):
     for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
         import_module(found.name)
         imported.append(found.name)
@@ -57,5 +57,5 @@ def test_an_import_installs_no_hook_handler_or_filter() -> None:
     )
 
     imported, calls = json.loads(done.stdout.splitlines()[-1])
-    assert {"goldmeter.console.terminal", "flows.evaluate", "goldmeter.dataset.proposal.command"} <= {*imported}
+    assert {"goldmeter.console.terminal", "flows.evaluate", "flows.init"} <= {*imported}
     assert calls == []

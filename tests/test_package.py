@@ -48,7 +48,9 @@ def test_a_project_has_all_that_git_tracks_of_its_folders_and_no_local_file() ->
     tracked = {name for name in listed.stdout.split("\0") if (ROOT / name).is_file()}
     files = {*project_files()}
 
-    assert {name for name in tracked if name.startswith(("tasks/", "flows/", "prompts/", "data/examples/"))} <= files
+    assert {
+        name for name in tracked if name.startswith(("goldmeter/", "tasks/", "flows/", "prompts/", "data/examples/"))
+    } <= files
     assert {"dvc.yaml", "params.yaml", "requirements.lock", ".dvc/config", ".dvcignore", ".gitignore"} <= files
     assert not any(name.startswith((".dvc/tmp", ".dvc/cache", ".dvc/config.local")) for name in files)
     assert TEMPLATE == ROOT
@@ -58,7 +60,7 @@ def test_the_source_distribution_has_all_that_the_wheel_is_made_of_and_nothing_e
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
 
     in_wheel = targets["wheel"]["force-include"]
-    assert targets["sdist"]["include"] == sorted(["/goldmeter", *(f"/{name}" for name in in_wheel)])
+    assert targets["sdist"]["include"] == sorted({"/goldmeter", *(f"/{name}" for name in in_wheel)})
     assert in_wheel == {name: f"goldmeter/project/{name}" for name in in_wheel}
 
 

@@ -43,7 +43,7 @@ def test_the_version_is_the_one_that_the_code_was_written_for(use: Use) -> None:
 
 
 def test_no_other_file_uses_private_names() -> None:
-    files = (path for folder in ("tasks", "flows") for path in (ROOT / folder).rglob("*.py"))
+    files = (path for folder in ("goldmeter", "tasks", "flows") for path in (ROOT / folder).rglob("*.py"))
     users = {str(path.relative_to(ROOT)) for path in files if PRIVATE.search(path.read_text())}
 
     assert users <= {use.file for use in USES}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from goldmeter.metrics import accuracy, score
+from goldmeter import accuracy, score
 from goldmeter.metrics.catalogue import families, metric_class, names
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.statistics import (

@@ -332,8 +332,8 @@ def compare(
 ) -> "FrameComparison":
     """Compare two tables of scores, such as `goldmeter.metrics.scores` returns, on the rows with equal ids.
 
-    Score columns are those of numbers and of true and false. A column that `goldmeter.metrics.scores` computed is known by
-    the table's `attrs`; of any other column state bounds, threshold and direction here. With `input` or `references`
+    Score columns are those of numbers and of true and false. A column that `goldmeter.metrics.scores` computed is known
+    by the table's `attrs`; of any other column state bounds, threshold and direction here. With `input` or `references`
     in both tables, rows that differ in them are left out. The column `label` holds human labels.
 
     Args:

@@ -35,8 +35,8 @@ Guard = Annotated[Annotated[Margin, Tag("|margin")] | Annotated[Maximum, Tag("|m
 class Gate(Section):
     """What decides on a release.
 
-    primary: the measure that decides; None: goldmeter.estimates.primary chooses. metrics: the guards, measures that stop a
-    release when they lose more than their margin, or exceed their maximum. margin: of the primary measure.
+    primary: the measure that decides; None: goldmeter.estimates.primary chooses. metrics: the guards, measures that
+    stop a release when they lose more than their margin, or exceed their maximum. margin: of the primary measure.
     """
 
     primary: Name | None

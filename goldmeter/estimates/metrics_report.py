@@ -575,7 +575,7 @@ Candidates = dict[str, dict[str, MetricEntry]]
 
 
 class MetricsReport(TypedDict):
-    """The whole document. comparisons: pairs of candidates, in the form that goldmeter.wording.comparison_document reads.
+    """The whole document. comparisons: pairs of candidates, as goldmeter.wording.comparison_document reads them.
 
     headlines: by candidate. targets: candidate → measure → minimum rate and verdict, of `report.targets`. raters:
     by candidate, where several people rated its answers. failures: by candidate; none where the primary measure has

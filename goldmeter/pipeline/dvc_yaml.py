@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline.yaml import load_yaml
 
-CODE = "tasks/"
+CODE = ("goldmeter/", "tasks/")
 DATA = "data/"
 LEDGER = "data/ledger/"
 REPORTS = "reports/"

@@ -36,17 +36,17 @@ def lineage(entry: StageEntry, root: Path = ROOT) -> dict[str, Any]:
 
 
 def code_hash(root: Path = ROOT) -> str:
-    """Return the sha256 over the names and bytes of all that is in tasks/."""
+    """Return the sha256 over the names and bytes of all that is in goldmeter/ and tasks/."""
     return _hash(_contents(root))
 
 
 def libraries(root: Path = ROOT) -> dict[str, str]:
-    """Return the versions of Python, and of each installed library that code in tasks/ imports."""
+    """Return the versions of Python, and of each installed library that code in goldmeter/ and tasks/ imports."""
     return _versions(_contents(root))
 
 
 def _contents(root: Path) -> dict[str, bytes]:
-    return {name: path.read_bytes() for name, path in _files(CODE.rstrip("/"), root)}
+    return {name: path.read_bytes() for dep in CODE for name, path in _files(dep.rstrip("/"), root)}
 
 
 def _hash(files: Mapping[str, bytes]) -> str:
@@ -68,7 +68,7 @@ def _versions(files: Mapping[str, bytes]) -> dict[str, str]:
     sources = [content for name, content in files.items() if name.endswith(".py")]
     imported = {(one or other).decode() for source in sources for one, other in IMPORT.findall(source)}
     versions = {"python": ".".join(map(str, sys.version_info[:2]))}
-    for name in sorted(imported - sys.stdlib_module_names - {"tasks"}):
+    for name in sorted(imported - sys.stdlib_module_names - {"goldmeter", "tasks"}):
         with suppress(metadata.PackageNotFoundError):  # an extra that is not installed
             versions[name] = metadata.version(name)
     return versions

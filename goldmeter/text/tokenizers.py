@@ -23,8 +23,8 @@ class Tokenizer:
             (0x20). ends: the same, but chunks at the ends of the text differ. stops: what is between blanks, with a
             final full stop or comma after an ASCII letter or digit as a chunk of its own.
         joins: Texts joined by a word of lower-case letters between blanks give their tokens with that word between.
-        rule: The rule in `goldmeter.text.kernels.splitting` for chunks of visible ASCII characters; chunks that it does not
-            cover are left to `split`.
+        rule: The rule in `goldmeter.text.kernels.splitting` for chunks of visible ASCII characters; chunks that it does
+            not cover are left to `split`.
         lowers: The rule lowers the case first, as `split` does.
         keeps_articles: The rule keeps tokens that are a, an or the.
     """

@@ -142,8 +142,8 @@ class RowCounts(TypedDict):
 class RefusedEntry(TypedDict):
     """A measure that can't be compared.
 
-    reason: in words, of goldmeter.wording.verdicts. blocks: whether the gate can't be passed without it. differing: of a
-    measure that the versions measure differently, the fields of its signature that differ.
+    reason: in words, of goldmeter.wording.verdicts. blocks: whether the gate can't be passed without it. differing: of
+    a measure that the versions measure differently, the fields of its signature that differ.
     """
 
     measure: str

@@ -6,22 +6,19 @@ from pathlib import Path
 from scripts.reference.markdown import code, sentence, table
 
 ORDER = (
-    "pipeline", "console", "text", "statistics", "models", "ledger", "metrics", "versions", "scores", "asking",
-    "dataset", "wording", "answering", "judging", "comparison", "reporting", "monitoring", "exports",
+    "console", "pipeline", "statistics", "text", "ledger", "models", "system", "metrics", "versions", "asking",
+    "estimates", "dataset", "wording", "answering", "comparison", "judging", "reporting", "history", "labelling",
+    "exports", "serving",
 )  # fmt: skip
-"""Packages of tasks/ from those that import nothing of ours to those that import most; a test compares the map."""
-FLOWS = ("init", "serving", "system")
+"""Packages of goldmeter/ from those that import nothing of ours to those that import most; a test compares the map."""
 
 
 def packages() -> str:
     """One row a package: where it lies, and what it is for."""
-    stages = "`tasks/*.py`", "The nine stages, one module each, the runner that calls them, and the command line."
     rows = [
-        *([code(f"tasks/{name}/"), purpose(Path("tasks", name))] for name in ORDER),
-        stages,
+        [code("tasks/"), purpose(Path("tasks"))],
         [code("flows/"), purpose(Path("flows"))],
-        *([code(f"flows/{name}/"), purpose(Path("flows", name))] for name in FLOWS),
-        [code("goldmeter/"), purpose(Path("goldmeter"))],
+        *([code(f"goldmeter/{name}/"), purpose(Path("goldmeter", name))] for name in ORDER),
     ]
     return table(["package", "purpose"], rows)
 

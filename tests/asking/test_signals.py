@@ -21,7 +21,7 @@ from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.run import Limits, RunJudge
 from tests.asking.test_requests import request_about
 from tests.counting_judge import counting_judge
-from tests.flows.conftest import wait_until
+from tests.flow_project import wait_until
 from tests.judge_server import NO_KEY
 from tests.raw_server import raw_server
 from tests.small_project import ROOT

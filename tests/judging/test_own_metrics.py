@@ -451,7 +451,14 @@ def test_a_project_without_the_stage_of_other_metrics_may_have_questions_of_its_
 
 
 def test_nothing_in_tasks_names_a_judge_metric_but_its_own_file() -> None:
-    command = ["grep", "-rlE", "meaning_match|similarity_judge|MeaningMatch|SimilarityJudge", "tasks", "flows"]
+    command = [
+        "grep",
+        "-rlE",
+        "meaning_match|similarity_judge|MeaningMatch|SimilarityJudge",
+        "goldmeter",
+        "tasks",
+        "flows",
+    ]
     found = subprocess.run(
         [*command, "--include=*.py", "--include=*.html", "--include=*.js", "--include=*.j2"],
         cwd=ROOT,

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goldmeter.dataset.settings import Dataset
-from goldmeter.labelling import command as command
+from goldmeter.labelling import command
 from goldmeter.labelling import sheet as sheets
 from goldmeter.labelling.choice import base_design
 from goldmeter.labelling.choice import choose as choice_of

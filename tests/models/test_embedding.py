@@ -361,7 +361,8 @@ def test_broken_weights_are_an_error_that_names_the_folder(copy):
 
 def test_opening_and_counting_import_no_torch():
     code = (
-        "import sys; from goldmeter.models.embedding.local import LocalEncoder; e = LocalEncoder(); e.identity; e.window;"
+        "import sys; from goldmeter.models.embedding.local import LocalEncoder; e = LocalEncoder(); "
+        "e.identity; e.window;"
         "assert e.count_tokens(['Paris']) == [3]; print({'torch', 'sentence_transformers'} & set(sys.modules))"
     )
 

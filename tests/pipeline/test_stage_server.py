@@ -198,7 +198,7 @@ def test_the_server_ends_with_its_run(run, server, tmp_path):
 
 def test_a_server_of_older_code_takes_no_stage(run, tmp_path):
     code = SERVER.replace(
-        "stage_server._modules = list", "stage_server._modules = list; stage_server.CODE = Path('code')"
+        "stage_server._modules = list", "stage_server._modules = list; stage_server.CODE = [Path('code')]"
     )
     (tmp_path / "code").mkdir()
     (tmp_path / "code/stage.py").write_text("")

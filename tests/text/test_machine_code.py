@@ -19,7 +19,7 @@ def amount():
     return {amount}
 """
 CALLER = """
-from tasks.callee import amount
+from goldmeter.callee import amount
 from goldmeter.text.kernels import compiled
 
 @compiled
@@ -27,7 +27,7 @@ def doubled():
     return 2 * amount()
 """
 # Prints what the kernel returns, and whether its machine code was there.
-CALL = "from tasks.caller import doubled; print(doubled(), sum(doubled.stats.cache_hits.values()))"
+CALL = "from goldmeter.caller import doubled; print(doubled(), sum(doubled.stats.cache_hits.values()))"
 
 
 @pytest.fixture(autouse=True)
@@ -39,10 +39,10 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def clone(folder: Path, amount: int) -> Path:
     """A checkout with two kernels, of which one calls the other."""
     for name in ("__init__.py", "text/__init__.py", "text/machine_code.py", "text/kernels/__init__.py"):
-        (folder / "tasks" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / "tasks" / name, folder / "tasks" / name)
-    (folder / "tasks/callee.py").write_text(CALLEE.format(amount=amount))
-    (folder / "tasks/caller.py").write_text(CALLER)
+        (folder / "goldmeter" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "goldmeter" / name, folder / "goldmeter" / name)
+    (folder / "goldmeter/callee.py").write_text(CALLEE.format(amount=amount))
+    (folder / "goldmeter/caller.py").write_text(CALLER)
     return folder
 
 
@@ -63,7 +63,7 @@ def test_clones_share_machine_code_by_the_content_of_all_that_a_kernel_calls(tmp
     assert [call(same), call(other)] == ["2 1", "200 1"]
     assert (
         sorted(folder.name.partition("-")[0] for folder in kept.iterdir())
-        == ["tasks.callee"] * 2 + ["tasks.caller"] * 2
+        == ["goldmeter.callee"] * 2 + ["goldmeter.caller"] * 2
     )
 
 
@@ -81,15 +81,19 @@ def test_what_no_process_asked_for_in_a_month_is_removed_when_something_is_added
     kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine_code, "_root", lambda: kept)
-    for name in ("tasks.old-1", "tasks.used-2", "other"):
+    for name in ("goldmeter.old-1", "goldmeter.used-2", "other"):
         (kept / name).mkdir(parents=True)
-    for name in ("tasks.old-1", "other"):
+    for name in ("goldmeter.old-1", "other"):
         os.utime(kept / name, (0, 0))
     added = machine_code.EnvironmentLocator(call, __file__)
 
     added.ensure_cache_path()
 
-    assert {folder.name for folder in kept.iterdir()} == {"tasks.used-2", "other", Path(added.get_cache_path()).name}
+    assert {folder.name for folder in kept.iterdir()} == {
+        "goldmeter.used-2",
+        "other",
+        Path(added.get_cache_path()).name,
+    }
 
 
 @pytest.mark.exhaustive

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from goldmeter.pipeline.tables import about
-from tests.flows.conftest import wait_until
+from tests.flow_project import wait_until
 from tests.hostile_texts import TEXTS
 from tests.judge_server import JudgeServer, Reply, completion, serving
 from tests.whole.conftest import DATA, ROWS, Project, answer, ran

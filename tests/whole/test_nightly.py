@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.flows.conftest import wait_until
+from tests.flow_project import wait_until
 from tests.flows.served import free_port, prefect_server
 from tests.flows.webhook import webhook
 from tests.whole.conftest import DATA, Project

@@ -22,7 +22,7 @@ from tests.browser import (
     views_of_answers,
     visit,
 )
-from tests.flows.conftest import wait_until
+from tests.flow_project import wait_until
 from tests.whole.conftest import Project
 
 __all__ = ["chromium", "visit"]

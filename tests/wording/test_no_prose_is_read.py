@@ -14,7 +14,9 @@ PROSE = {
 READS = {"startswith", "endswith", "split", "rsplit", "partition", "rpartition"}
 TEMPLATES = "goldmeter/models/offline/verdict.py"
 """Its sentences are templates that it fills in itself."""
-FILES = sorted(path for root in ("tasks", "flows") for path in Path(root).rglob("*.py") if str(path) != TEMPLATES)
+FILES = sorted(
+    path for root in ("goldmeter", "tasks", "flows") for path in Path(root).rglob("*.py") if str(path) != TEMPLATES
+)
 
 
 def is_prose(expression: ast.expr) -> bool:

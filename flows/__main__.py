@@ -11,9 +11,17 @@ from textwrap import fill
 
 from goldmeter.console.terminal import USER_ERROR, exit_status, print_error, say
 from goldmeter.errors import did_you_mean
+from tasks.__main__ import OTHERS
 
-# In the order in which a new user needs them.
-COMMANDS = ("init", "evaluate", "compare", "schedule", "label", "train_judge")
+# What one wants to do → its commands, in the order in which a new user needs them. Those that are no module of flows
+# are of `python -m tasks`.
+GROUPS = {
+    "Your data": ("init", "label"),
+    "Runs": ("evaluate", "schedule", "summary", "history"),
+    "Decisions": ("compare",),
+    "Results in other tools": ("export", "gx"),
+    "Upkeep": ("verify", "ledger", "storage", "train_judge"),
+}
 ALIASES = {"run": "evaluate"}
 HELP = {"-h", "--help"}
 
@@ -24,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         return exit_status(lambda: say(listing()))
     name, *rest = arguments
     name = ALIASES.get(name, name)
-    if name in COMMANDS:
+    if name in commands():
         sys.argv = [f"flows.{name}", *rest]
         runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)
         return 0
@@ -38,24 +46,35 @@ def _run_of_tasks(arguments: Sequence[str]) -> int:
     name, others = arguments[0], tasks.parser().commands
     if name in others:
         return tasks.main(arguments)
-    allowed = [*COMMANDS, *ALIASES, *others]
+    allowed = [*commands(), *ALIASES, *others]
     suggestion = did_you_mean(name, allowed) or ";"
     print_error(f"{name!r}: no such command{suggestion} allowed: {', '.join(allowed)}")
     return USER_ERROR
 
 
+def commands() -> list[str]:
+    """The commands that are modules of flows."""
+    return [name for names in GROUPS.values() for name in names if name not in OTHERS]
+
+
 def listing() -> str:
-    """Every command and its purpose, as wide as the terminal; no command is imported, which takes seconds."""
-    indent, columns = max(map(len, COMMANDS)) + 4, shutil.get_terminal_size().columns
-    lines = [
-        fill(f"  {name:<{indent - 2}}{purpose(name)}", columns, subsequent_indent=" " * indent) for name in COMMANDS
-    ]
-    usage = "usage: python -m flows NAME …, the same as python -m flows.NAME … and goldmeter NAME …"
-    more = (
-        "run is evaluate. NAME --help says more. history, summary and the others of python -m tasks, which lists them, "
-        "work here too."
+    """Every command and its purpose, by what one wants to do, as wide as the terminal.
+
+    No command is imported, which takes seconds.
+    """
+    indent, columns = (
+        max(len(name) for names in GROUPS.values() for name in names) + 4,
+        shutil.get_terminal_size().columns,
     )
-    return "\n".join([fill(usage, columns), "", *lines, "", fill(more, columns)])
+    lines = []
+    for group, names in GROUPS.items():
+        lines += ["", group]
+        for name in names:
+            does = OTHERS[name] if name in OTHERS else purpose(name).rstrip(".")
+            lines.append(fill(f"  {name:<{indent - 2}}{does}", columns, subsequent_indent=" " * indent))
+    usage = "usage: goldmeter NAME …, the same as python -m flows NAME …"
+    more = "run is evaluate. The name of a stage of dvc.yaml, such as judge, runs that stage. NAME --help says more."
+    return "\n".join([fill(usage, columns), *lines, "", fill(more, columns)])
 
 
 def purpose(name: str) -> str:

@@ -26,7 +26,7 @@ from goldmeter.asking.budget import SPENT_FILE
 from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
-from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError, VersionError
+from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
 from goldmeter.history import labelled_answers
 from goldmeter.judging.preflight import require_key
 from goldmeter.pipeline import params, stage_server
@@ -266,15 +266,15 @@ def _option(values: Mapping[str, Value], stage: str) -> Value:
 
 
 def _plan(*, retry_failed: bool) -> tuple[Mapping[str, Collection[str]], Run]:
-    """Stage → the stages it waits for, and section `run`; raises GoldmeterError before anything starts."""
+    """Stage → the stages it waits for, and section `run`; raises GoldmeterError before anything starts.
+
+    A dvc.lock that a kill cut short is restored first.
+    """
     graph = upstream(stages())
     params.check()
-    try:
-        Version(WORKSPACE, Path(), None).hashes()  # reads dvc.lock, which DVC would refuse in each stage
-    except VersionError:
-        if not locks.restore_cut_lock(locks.dvc_tmp(Path.cwd()), Path(LOCK)):
-            raise
-        say(f"{LOCK}: cut short when a run was killed; that of HEAD is back, and what ran since is looked at again")
+    if restored := locks.restore_cut_lock(locks.dvc_tmp(Path.cwd()), Path(LOCK)):
+        say(restored, sys.stderr)
+    Version(WORKSPACE, Path(), None).hashes()  # reads dvc.lock, which DVC would refuse in each stage
     require_keys(retry_failed=retry_failed)
     require_key(retry_failed=retry_failed)
     return graph, params.run_params()

@@ -1,4 +1,4 @@
-"""One flow at a time in a checkout, and the paths that DVC treats as locked by processes that are gone."""
+"""One flow at a time in a checkout; what killed processes leave: paths that DVC treats as locked, a cut dvc.lock."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -11,9 +11,8 @@ import psutil
 
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import git
-from goldmeter.pipeline.dvc_yaml import locked
-from goldmeter.pipeline.files import exclusive, replacing
-from goldmeter.pipeline.yaml import load_yaml
+from goldmeter.pipeline.files import exclusive, move, replacing
+from goldmeter.pipeline.yaml import parse_yaml
 
 WAITING = "Another flow runs in this checkout: waiting for its end"
 
@@ -49,7 +48,8 @@ def one_at_a_time(tmp: Path, on_wait: Callable[[str], object]) -> Iterator[None]
             _held.reset(token)
 
 
-# Private API, written for dvc 3.67.1: the table of locked paths, its format and its lock. DVC has no command that
+# Private API, written for dvc 3.67.1: the table of locked paths, its format and its lock, and the
+# lock of its repository. DVC has no command that
 # releases them, and a run that was killed would stop all later ones.
 
 # seconds by which the start of a process may be reported too late: the kernel counts from a rounded boot time
@@ -81,35 +81,45 @@ def release_stale(tmp: Path) -> None:
             table.write_text(json.dumps(current), encoding="utf-8")
 
 
-def restore_cut_lock(tmp: Path, lock: Path) -> bool:
-    """Put the committed dvc.lock in the place of one that a kill cut short while DVC wrote it.
+def restore_cut_lock(tmp: Path, lock: Path) -> str | None:
+    """Put the committed dvc.lock in the place of one that DVC would refuse, such as one that a kill cut short.
 
     DVC then looks again at what ran since that commit. A file with a conflict of a merge is left to the user.
 
     Args:
-        tmp: The folder `.dvc/tmp`.
+        tmp: The folder `.dvc/tmp`, which keeps the damaged file.
         lock: The file dvc.lock, in the working folder.
 
     Returns:
-        Whether it was restored, or removed where none is committed.
+        What was done; None if it was nothing.
     """
     with exclusive(tmp / "lock"):  # DVC holds it while it writes
-        try:
-            locked(load_yaml(lock))
-        except FileNotFoundError:
-            return False
-        except ParamsError:
-            if b"\n=======\n" in lock.read_bytes():
-                return False
-        else:
-            return False
+        if not lock.exists():
+            return None
+        written = lock.read_text(encoding="utf-8", errors="replace")
         committed = git.run("show", f"HEAD:./{lock}")
-        if committed.returncode:
-            lock.unlink()
-            return True
-        with replacing(lock) as temporary:
-            temporary.write_text(committed.stdout, encoding="utf-8", errors="surrogateescape")
-        return True
+        there = committed.returncode == 0
+        if _is_lock(written) or "\n<<<<<<<" in f"\n{written}" or (there and not _is_lock(committed.stdout)):
+            return None
+        damaged = tmp / f"{lock}.damaged"
+        move(lock, damaged)
+        if there:
+            with replacing(lock) as temporary:
+                temporary.write_text(committed.stdout, encoding="utf-8")
+        now = "that of HEAD is back, and what ran since is looked at again" if there else "HEAD has none"
+        return f"{lock}: not readable, likely cut short by a kill; kept as {damaged}; {now}"
+
+
+def _is_lock(content: str) -> bool:
+    """Whether DVC accepts this content of a dvc.lock."""
+    from dvc.schema import COMPILED_LOCKFILE_SCHEMA
+    from voluptuous import Invalid
+
+    try:
+        COMPILED_LOCKFILE_SCHEMA(parse_yaml(content))
+    except (ParamsError, Invalid):
+        return False
+    return True
 
 
 def _without_stale(locked: dict[str, Any], written: float) -> dict[str, Any]:

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from dvc.schema import COMPILED_LOCKFILE_SCHEMA
+from voluptuous import Invalid
 
-from goldmeter.errors import GoldmeterError
-from goldmeter.pipeline import dvc_yaml
-from goldmeter.pipeline.yaml import load_yaml
+from goldmeter.errors import GoldmeterError, ParamsError
+from goldmeter.pipeline.yaml import parse_yaml
 from goldmeter.system import locks
 
 
@@ -55,9 +56,16 @@ def test_outside_of_a_repository_the_folder_is_named(tmp_path: Path) -> None:
         locks.dvc_tmp(tmp_path)
 
 
-LOCKED = (
-    "schema: '2.0'\nstages:\n  load:\n    cmd: python -m tasks load\n    params:\n      params.yaml:\n        a: 1\n"
-)
+LOCKED = """schema: '2.0'
+stages:
+  load:
+    cmd: x
+    deps:
+    - path: d
+      hash: md5
+      md5: d41d8cd98f00b204e9800998ecf8427e
+      size: 1
+"""
 
 
 @pytest.fixture
@@ -71,31 +79,48 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".dvc/tmp"
 
 
-@pytest.mark.parametrize("kept", range(0, len(LOCKED), 7))
-def test_a_dvc_lock_that_was_cut_short_is_readable_afterwards(repository: Path, kept: int) -> None:
+def accepted(content: str) -> bool:
+    try:
+        COMPILED_LOCKFILE_SCHEMA(parse_yaml(content))
+    except (ParamsError, Invalid):
+        return False
+    return True
+
+
+def test_a_dvc_lock_that_was_cut_short_anywhere_is_one_that_dvc_accepts_afterwards(repository: Path) -> None:
     lock = Path("dvc.lock")
-    lock.write_text(LOCKED[:kept], encoding="utf-8")
+    for kept in range(len(LOCKED) + 1):
+        lock.write_text(LOCKED[:kept], encoding="utf-8")
 
-    restored = locks.restore_cut_lock(repository, lock)
+        told = locks.restore_cut_lock(repository, lock)
 
-    dvc_yaml.locked(load_yaml(lock))
-    assert lock.read_text(encoding="utf-8") == (LOCKED if restored else LOCKED[:kept])
-    assert locks.restore_cut_lock(repository, lock) is False
+        assert (told is None) == accepted(LOCKED[:kept])
+        assert lock.read_text(encoding="utf-8") == (LOCKED if told else LOCKED[:kept])
+        assert not told or (repository / "dvc.lock.damaged").read_text(encoding="utf-8") == LOCKED[:kept]
 
 
-def test_where_none_is_committed_it_is_removed(repository: Path) -> None:
+def test_where_none_is_committed_it_is_moved_away(repository: Path) -> None:
     subprocess.run(["git", "update-ref", "-d", "HEAD"], check=True)
     Path("dvc.lock").write_text("stages: [", encoding="utf-8")
 
-    assert locks.restore_cut_lock(repository, Path("dvc.lock"))
+    assert str(locks.restore_cut_lock(repository, Path("dvc.lock"))).endswith("HEAD has none")
 
     assert not Path("dvc.lock").exists()
 
 
-def test_a_conflict_of_a_merge_is_left_to_the_user(repository: Path) -> None:
-    conflict = f"<<<<<<< HEAD\n{LOCKED}=======\n{LOCKED}>>>>>>> other\n"
-    Path("dvc.lock").write_text(conflict, encoding="utf-8")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_conflict_of_a_merge_is_left_to_the_user(repository: Path, end: str) -> None:
+    conflict = f"<<<<<<< HEAD\n{LOCKED}=======\n{LOCKED}>>>>>>> other\n".replace("\n", end).encode()
+    Path("dvc.lock").write_bytes(conflict)
 
-    assert not locks.restore_cut_lock(repository, Path("dvc.lock"))
+    assert locks.restore_cut_lock(repository, Path("dvc.lock")) is None
 
-    assert Path("dvc.lock").read_text(encoding="utf-8") == conflict
+    assert Path("dvc.lock").read_bytes() == conflict
+
+
+def test_one_that_was_committed_so_is_left_as_it_is(repository: Path) -> None:
+    Path("dvc.lock").write_text("stages: [", encoding="utf-8")
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qam", "cut"], check=True)
+
+    assert locks.restore_cut_lock(repository, Path("dvc.lock")) is None
+    assert Path("dvc.lock").read_text(encoding="utf-8") == "stages: ["

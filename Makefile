@@ -33,7 +33,7 @@ $(READY): requirements.lock
 	$(PYTHON) -m venv .venv
 	sed '/$(GROUP_DEV)/,$$d' requirements.lock | $(INSTALL) --no-deps --require-hashes --requirement /dev/stdin
 	pip install $(QUIET) --extra-index-url $(CPU) $$(grep -o 'torch==[0-9.]*' pyproject.toml) & torch=$$!; \
-	  for part in metrics models.offline; do python -m tasks.$$part.warm_up & done; \
+	  for part in metrics models.offline; do python -m goldmeter.$$part.warm_up & done; \
 	  wait $$torch && wait
 	touch $(READY)
 

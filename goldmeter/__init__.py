@@ -14,6 +14,8 @@ __all__ = ["accuracy", "compare", "score", "scores"]
 # use the cores.
 for _name, _value in {
     "DO_NOT_TRACK": "1",
+    "DVC_NO_ANALYTICS": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_OFFLINE": "1",
     "GX_ANALYTICS_ENABLED": "false",

@@ -54,7 +54,9 @@ def _make_project() -> None:
             shutil.copyfile(TEMPLATE / name, name)
     if subprocess.run(["git", "rev-parse", "--git-dir"], capture_output=True, check=False).returncode:
         subprocess.run(["git", "init", "--quiet"], check=True)
-    print("a project: settings in params.yaml, stages in dvc.yaml, their code in tasks and flows, an example in data")
+    print(
+        "a project: settings in params.yaml, stages in dvc.yaml, code in goldmeter, tasks and flows, an example in data"
+    )
 
 
 def _end(problem: str) -> NoReturn:

@@ -49,7 +49,7 @@ LONGEST = (
     "whole/test_recorded.py",
     "whole/test_real_input.py",
     "flows/test_evaluate_interrupted.py",
-    "flows/serving/test_serving.py",
+    "serving/test_serving.py",
     "flows/test_evaluate.py",
     "models/test_embedding.py",
     "statistics/test_coverage.py",

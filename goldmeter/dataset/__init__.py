@@ -1,1 +1,1 @@
-"""The user's records: settings, sources, mapping, table."""
+"""The user's records: settings, sources, mapping, table; and the proposal of a mapping."""

@@ -1,1 +1,1 @@
-"""What people read: the page with its charts and notable rows, the tables of `dvc plots`, and the summary of a run."""
+"""What people read: the numbers of a run, the page with its charts, the tables of `dvc plots`, and the summary."""

@@ -1,1 +1,1 @@
-"""Scheduled runs: the Prefect flow, the run in a git worktree of its own, and the report of its outcome."""
+"""Flow runs: Prefect's server, names, records, artifacts; and scheduled runs, each in a git worktree of its own."""

@@ -16,9 +16,9 @@ ORDER = (
 def packages() -> str:
     """One row a package: where it lies, and what it is for."""
     rows = [
+        *([code(f"goldmeter/{name}/"), purpose(Path("goldmeter", name))] for name in ORDER),
         [code("tasks/"), purpose(Path("tasks"))],
         [code("flows/"), purpose(Path("flows"))],
-        *([code(f"goldmeter/{name}/"), purpose(Path("goldmeter", name))] for name in ORDER),
     ]
     return table(["package", "purpose"], rows)
 

@@ -38,7 +38,12 @@ HOSTILE = [
     "line\u2028separator",
 ]
 TOGETHER = " ".join(HOSTILE)  # one run of a stage for all of them
-PRINTERS = {"goldmeter/console/terminal.py", "goldmeter/pipeline/progress.py", "goldmeter/serving/scheduled_run.py"}
+PRINTERS = {
+    "goldmeter/__main__.py",
+    "goldmeter/console/terminal.py",
+    "goldmeter/pipeline/progress.py",
+    "goldmeter/serving/scheduled_run.py",
+}
 """Modules that may print: they make texts of others visible, or print only their own."""
 
 

@@ -22,7 +22,7 @@ PATH = [
     "docs/how-to/release-gate.md",
 ]
 """The pages, in the order in which they are read; the last ones suppose an active environment."""
-QUICK = ["flows/init/test_proposal.py", "pipeline/test_params.py", "test_docs.py"]
+QUICK = ["dataset/proposal/test_proposal.py", "pipeline/test_params.py", "test_docs.py"]
 """Tests that look at the checkout's own params.yaml and metrics; all others take tests/params.yaml, by its path."""
 ACTIVATE = ". .venv/bin/activate"
 MARK = "newcomer: exit status"

@@ -52,7 +52,7 @@ def serve(project: Project, url: str) -> "subprocess.Popen[str]":
 
 
 def test_a_worse_night_fails_is_told_once_and_is_an_experiment_in_the_history(v1: Project) -> None:
-    """What happens between nights, with other outcomes and when something is killed: tests/flows/serving."""
+    """What happens between nights, with other outcomes and when something is killed: tests/serving."""
     with (
         webhook() as hook,
         prefect_server(v1.folder, v1.environment | OPEN_TO_US, free_port()) as url,

@@ -15,8 +15,8 @@ from prefect.states import Completed, Failed
 from rich.console import Console
 
 from goldmeter.comparison import logs
-from goldmeter.comparison.compare import compare_several, compare_versions
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import compare_several, compare_versions
 from goldmeter.comparison.render import several_to_markdown, several_to_terminal, to_markdown, to_terminal
 from goldmeter.console.arguments import Parser
 from goldmeter.console.markdown import escaped

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goldmeter.comparison.frames import compare
+    from goldmeter.comparison import compare
     from goldmeter.metrics import accuracy, score, scores
 
 __all__ = ["accuracy", "compare", "score", "scores"]
@@ -27,7 +27,7 @@ for _name, _value in {
 # Public name → its module, which is imported when the name is asked for: some take a second.
 _PUBLIC = {
     "accuracy": "goldmeter.metrics",
-    "compare": "goldmeter.comparison.frames",
+    "compare": "goldmeter.comparison",
     "score": "goldmeter.metrics",
     "scores": "goldmeter.metrics",
 }

@@ -1,21 +1,21 @@
 """Comparison of two pandas tables of scores, row by row, by the tests of the release gate."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
 from goldmeter.comparison import candidate_pairs, render
-from goldmeter.comparison.compare import Sides, document
 from goldmeter.comparison.gate import Gate, shared_primary
 from goldmeter.comparison.measures import LABEL
+from goldmeter.comparison.of_versions import Sides, document
 from goldmeter.comparison.pairing import Pairing, distinct, pair
 from goldmeter.dataset.description import LABEL as LABEL_FACTS
-from goldmeter.errors import ComparisonError, ParamsError, did_you_mean
+from goldmeter.errors import ComparisonError, did_you_mean
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
 from goldmeter.estimates.tables import facts_of
@@ -45,7 +45,7 @@ class Keyed(NamedTuple):
 
 
 class ColumnOptions(NamedTuple):
-    """What the tables do not say of their columns; `goldmeter.comparison.frames.compare` explains each."""
+    """What the tables do not say of their columns; `goldmeter.compare` explains each."""
 
     bounds: Mapping[str, tuple[float, float]]
     thresholds: Mapping[str, float]
@@ -308,62 +308,15 @@ def _names(table: Keyed) -> str:
 
 WIDTH = 140
 BASE, HEAD = "base", "head"
-NO_BOUNDS: Mapping[str, tuple[float, float]] = {}
-NO_NUMBERS: Mapping[str, float] = {}
 
 
-def compare(
-    base: "pd.DataFrame",
-    head: "pd.DataFrame",
-    *,
-    primary: str | None = None,
-    guards: Mapping[str, float] = NO_NUMBERS,
-    margin: float = 0.0,
-    confidence: float = 0.95,
-    fail_on: Literal["worse", "cannot_tell"] = "worse",
-    max_unmeasured: float = 0.05,
-    on: str | None = None,
-    group: str | None = None,
-    slices: Sequence[str] = (),
-    bounds: Mapping[str, tuple[float, float]] = NO_BOUNDS,
-    thresholds: Mapping[str, float] = NO_NUMBERS,
-    lower_is_better: Collection[str] = (),
-    labels: Literal["all", "random", "other"] = "all",
-) -> "FrameComparison":
-    """Compare two tables of scores, such as `goldmeter.metrics.scores` returns, on the rows with equal ids.
-
-    Score columns are those of numbers and of true and false. A column that `goldmeter.metrics.scores` computed is known
-    by the table's `attrs`; of any other column state bounds, threshold and direction here. With `input` or `references`
-    in both tables, rows that differ in them are left out. The column `label` holds human labels.
-
-    Args:
-        base: The older scores, one row per id.
-        head: The newer scores.
-        primary: The measure that decides; None: `label` where both have labels, else the judge's verdict.
-        guards: Measures that stop a release → the largest acceptable loss, as a share of the measure's scale.
-        margin: The largest acceptable loss of the primary measure, as a share of its scale.
-        confidence: Of the intervals of the primary measure, and of those of each other family together.
-        fail_on: What stops a release: a loss, or also an undecided difference.
-        max_unmeasured: The share of rows that may lack a score in either table.
-        on: The column of ids; None: the column `id`, or the index where there is none.
-        group: The column of clusters: rows of one conversation or document.
-        slices: Columns whose values are compared one by one.
-        bounds: Column → smallest and largest possible score.
-        thresholds: Column → the score from which on a row passes.
-        lower_is_better: Columns of which less is better.
-        labels: How the labelled rows were chosen, as `dataset.labels`.
+def compared(tables: tuple[Keyed, Keyed], gate: Gate, options: ColumnOptions) -> "FrameComparison":
+    """Compare two tables by the tests of the release gate.
 
     Raises:
         ComparisonError: The tables have no row in common, or a column is missing or no score.
-        ParamsError: No measure decides, or an option is wrong.
+        ParamsError: No measure decides.
     """
-    if labels not in ("all", "random", "other"):
-        raise ParamsError(
-            f"labels: {labels!r}; expected all, random or other: the probabilities of a design have no column here"
-        )
-    gate = _gate(primary, guards, margin, confidence, fail_on, max_unmeasured)
-    options = ColumnOptions(bounds, thresholds, frozenset(lower_is_better), group, tuple(slices), labels == "random")
-    tables = keyed(BASE, base, on), keyed(HEAD, head, on)
     options.check(tables)
     return FrameComparison(_document(tables, gate, options))
 
@@ -441,7 +394,7 @@ def _row(entry: Any) -> list[Any]:
     return [values[name] for name in MEASURE_COLUMNS]
 
 
-def _gate(primary: str | None, guards: Mapping[str, float], *others: Any) -> Gate:
+def gate(primary: str | None, guards: Mapping[str, float], *others: Any) -> Gate:
     names = ("margin", "confidence", "fail_on", "max_unmeasured")
     values = {"primary": primary, "metrics": dict(guards), **dict(zip(names, others, strict=True))}
     return section(Gate, {"compare": values}, "compare")

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldmeter.comparison import candidate_pairs
-from goldmeter.comparison.compare import CompareOptions, Matched, Pair, Sides, document, match
 from goldmeter.comparison.frames import ColumnOptions, FrameRows, Keyed, candidate, unlike
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import CompareOptions, Matched, Pair, Sides, document, match
 from goldmeter.comparison.pairing import Pairing, distinct, pair
 from goldmeter.dataset.readers import READERS, detect
 from goldmeter.dataset.readers.log import lacks_question, missing

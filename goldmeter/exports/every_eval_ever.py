@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from goldmeter.comparison.compare import scores_of
+from goldmeter.comparison.of_versions import scores_of
 from goldmeter.errors import ExportError
 from goldmeter.estimates.column_facts import ColumnFacts, stated
 from goldmeter.estimates.metrics_report import Limited, MetricEntry
-from goldmeter.exports.results import Results, own_version, safe_name, written
+from goldmeter.exports.results import Results, safe_name, written
 from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import to_json
+from goldmeter.pipeline.revisions import own_version
 from goldmeter.pipeline.tables import about
 
 SCHEMA = "0.3.0"

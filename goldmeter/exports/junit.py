@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
-from goldmeter.comparison.compare import compare_versions
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.console.format import visible
 from goldmeter.errors import ExportError
 from goldmeter.exports.results import written

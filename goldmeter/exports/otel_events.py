@@ -16,13 +16,14 @@ from urllib.parse import unquote
 import httpx2
 import numpy as np
 
-from goldmeter.comparison.compare import scores_of
+from goldmeter.comparison.of_versions import scores_of
 from goldmeter.errors import ExportError, ServerError
 from goldmeter.estimates.columns import KEYS, ScoreColumn, details_column, score_columns
-from goldmeter.exports.results import Results, own_version, written
+from goldmeter.exports.results import Results, written
 from goldmeter.metrics.base import NO_RESPONSE
 from goldmeter.models.bounded_client import BoundedClient
 from goldmeter.pipeline.credentials import without_credentials
+from goldmeter.pipeline.revisions import own_version
 from goldmeter.pipeline.tables import Parts
 
 EVENT = "gen_ai.evaluation.result"

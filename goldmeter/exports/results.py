@@ -1,10 +1,8 @@
 """What is exported of a run: reports/metrics.json of a version, and the candidates that were asked for."""
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,15 +63,6 @@ def written(target: Path) -> Iterator[Path]:
             yield temporary
     except PermissionError as error:
         raise ExportError(f"{target}: can't be written: {error.strerror}") from None
-
-
-def own_version() -> str:
-    """The version of goldmeter: of the installed package, or of the clone that the code runs in."""
-    try:
-        return version("goldmeter")
-    except PackageNotFoundError:
-        content = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
-        return str(content["project"]["version"])
 
 
 def safe_name(name: str, changed: str, limit: int) -> str:

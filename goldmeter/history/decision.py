@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from goldmeter.comparison import compare
-from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison import of_versions
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.errors import ComparisonError, DataError, ParamsError, VersionError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import hashed
@@ -284,7 +284,7 @@ def _streams(name: str, schedule: Schedule) -> list[FloorStream]:
     if not schedule.floors:
         return []
     with versions([WORKSPACE]) as (workspace,):
-        scores = compare.scores_of(workspace)
+        scores = of_versions.scores_of(workspace)
         candidates = scores.candidates({})
         contents = hashed(scores.load.whole(["content"])["content"])
     by_candidate = {name: contents[candidate.positions] for name, candidate in candidates.items()}
@@ -306,7 +306,7 @@ def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: G
 
 def _hashes(workspace: Version) -> dict[str, str | None]:
     """The tables that a comparison reads, each with its hash in dvc.lock; raises VersionError without any."""
-    scores = (f"data/{name}" for name in compare.score_table_names(workspace))
+    scores = (f"data/{name}" for name in of_versions.score_table_names(workspace))
     hashes = workspace.hashes()
     if hashes.get(LOAD) is None:
         raise VersionError(f"{workspace.name}: its dvc.lock has no {LOAD}: `dvc repro` writes it")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.comparison.blocks import LabelledAnswers, left_in_place, of_load
-from goldmeter.comparison.compare import CompareOptions
+from goldmeter.comparison.of_versions import CompareOptions
 from goldmeter.console.format import counted
 from goldmeter.console.terminal import plain
 from goldmeter.errors import GoldmeterError

@@ -56,7 +56,7 @@ def trend_of_versions(names: Sequence[str], values: Sequence[Row], measure: str)
 
     Args:
         names: Of the versions, in their order.
-        values: Of `goldmeter.comparison.compare.SeveralVersions`.
+        values: Of `goldmeter.comparison.of_versions.SeveralVersions`.
         measure: The measure.
     """
     runs = [PastRun(name, EPOCH + timedelta(days=place), 0.0, None, "") for place, name in enumerate(names)]

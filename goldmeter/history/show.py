@@ -7,8 +7,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from goldmeter.comparison.compare import compare_several
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import compare_several
 from goldmeter.console.format import NONE, counted, visible
 from goldmeter.console.terminal import console, say
 from goldmeter.errors import ComparisonError

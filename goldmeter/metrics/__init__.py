@@ -95,7 +95,7 @@ def scores(
         One row per response, and the columns of the metrics in their order, float64; NaN where a row can't be measured.
         `<metric>_not_asked` says which rows are unmeasured by design, if there are any; `in_domain`, beside
         the judge's verdict, whether the offline judge was validated on such rows. `attrs` says how each column was
-        computed, for `goldmeter.comparison.frames.compare`.
+        computed, for `goldmeter.compare`.
 
     Raises:
         ParamsError: Unknown metric or option.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from goldmeter.models.offline import Judged
 
 
-# Key of DataFrame.attrs: metric → what its columns mean, for `goldmeter.comparison.frames`.
+# Key of DataFrame.attrs: metric → what its columns mean, for `goldmeter.compare`.
 ATTRS = "goldmeter"
 # End of the name of the column that says which rows of a metric are unmeasured by design.
 NOT_ASKED_SUFFIX = "_not_asked"

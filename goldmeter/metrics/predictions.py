@@ -7,7 +7,6 @@ import numpy as np
 
 from goldmeter.metrics.aliases import accepts_aliases
 from goldmeter.metrics.lexical.accuracy import EXACT, Accuracy, Match
-from goldmeter.statistics import mean_interval
 
 
 @accepts_aliases(response="predictions", references="references")
@@ -76,6 +75,8 @@ def _summary(metric: Accuracy, matches: list[Match], *, return_confidence: bool)
     if metric.fuzzy_match:
         summary |= {"fuzzy_accuracy": close / rows, "correct_fuzzy": close}
     if return_confidence:
+        from goldmeter.statistics import mean_interval  # scipy takes a second to import
+
         estimate = mean_interval(hits)
         summary["accuracy_confidence_interval"] = (estimate.low, estimate.high)
     return summary

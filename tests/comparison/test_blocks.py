@@ -13,8 +13,8 @@ from goldmeter.comparison import blocks as version_blocks
 from goldmeter.comparison import candidate_pairs
 from goldmeter.comparison.blocks import StoredBlocks, block_ranges
 from goldmeter.comparison.changed_rows import changed_rows, data_changed
-from goldmeter.comparison.compare import compare_versions
 from goldmeter.comparison.gate import shared_primary
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.comparison.pairing import Blocks, Pairing, pair
 from goldmeter.errors import DataError
 from goldmeter.estimates.column_facts import ColumnFacts

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goldmeter.comparison.compare import CompareOptions
 from goldmeter.comparison.compared import Compared, critical_value
+from goldmeter.comparison.of_versions import CompareOptions
 from goldmeter.comparison.pairing import pair
 from goldmeter.comparison.render import to_markdown
 from goldmeter.estimates.column_facts import ColumnFacts

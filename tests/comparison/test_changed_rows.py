@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from goldmeter.comparison.compare import CompareOptions, compare_versions
+from goldmeter.comparison.of_versions import CompareOptions, compare_versions
 from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
 HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone"

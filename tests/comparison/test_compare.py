@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from goldmeter.comparison.compare import (
+from goldmeter.comparison.of_versions import (
     CompareOptions,
     Matched,
     compare_versions,
@@ -186,7 +186,7 @@ def test_a_measure_that_neither_side_knows_is_an_error_before_anything_is_compar
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
 ) -> None:
     one = version(tmp_path / "one", answers("++"))
-    monkeypatch.setattr("goldmeter.comparison.compare.candidate_pairs", None)
+    monkeypatch.setattr("goldmeter.comparison.of_versions.candidate_pairs", None)
 
     with pytest.raises(ComparisonError, match=message):
         compare_versions(one, one, gate_on(*names))

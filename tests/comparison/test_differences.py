@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from goldmeter.comparison.compare import pairings, scores_of
 from goldmeter.comparison.compared import Compared, critical_value
 from goldmeter.comparison.differences import detectable, family, rows_needed
+from goldmeter.comparison.of_versions import pairings, scores_of
 from tests.comparison.sample import Row, answers, version
 
 Made = Callable[..., Compared]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.comparison.compare import DEFAULTS, CompareOptions, compare_versions
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import DEFAULTS, CompareOptions, compare_versions
 from goldmeter.estimates.estimates import rounded
 from goldmeter.wording import comparison_lines, notes
 from tests.comparison.sample import (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.comparison.compare import compare_versions
-from goldmeter.comparison.frames import compare
+from goldmeter import compare
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.errors import ComparisonError, ParamsError
 from goldmeter.metrics import scores
 from goldmeter.statistics import paired_difference

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from flows.compare import main
-from goldmeter.comparison.compare import CompareOptions
 from goldmeter.comparison.logs import compare_logs, tool_of
+from goldmeter.comparison.of_versions import CompareOptions
 from goldmeter.errors import ComparisonError, DataError
 from goldmeter.statistics import paired_difference
 from goldmeter.wording.comparison_document import ComparisonDocument

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from goldmeter.comparison.compare import scores_of
 from goldmeter.comparison.measures import Measure, measures
+from goldmeter.comparison.of_versions import scores_of
 from tests.comparison.sample import COST, LATENCY, answers, version
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goldmeter.comparison.compare import CompareOptions, pairings, scores_of
 from goldmeter.comparison.compared import Compared, critical_value
+from goldmeter.comparison.of_versions import CompareOptions, pairings, scores_of
 from goldmeter.wording import notes
 from tests.comparison.sample import COST, LATENCY, Row, answers, gate, gate_on, row, version
 from tests.comparison.test_document import compared, measures, refused, status, verdicts

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from benchmarks.coverage.halves import GUARDED, decided, systems
+from benchmarks.offline_judge.labelled import human_labelled
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.headline import leaders
 from goldmeter.estimates.primary import Primary
-from goldmeter.models.offline.labelled import human_labelled
 from goldmeter.wording.verdicts import Decision
 
 QUESTIONS = 600

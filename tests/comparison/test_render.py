@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from goldmeter.comparison.compare import CompareOptions, compare_versions
+from goldmeter.comparison.of_versions import CompareOptions, compare_versions
 from goldmeter.comparison.render import to_markdown, to_terminal
 from goldmeter.wording import comparison_lines
 from goldmeter.wording.verdicts import Decision

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goldmeter.comparison.compare import compare_versions
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.comparison.render import to_markdown
 from goldmeter.errors import ComparisonError
 from goldmeter.wording import comparison_lines

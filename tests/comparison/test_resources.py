@@ -115,7 +115,7 @@ def test_rows_of_other_questions_are_left_out() -> None:
 
 
 def test_a_guard_that_no_version_has_is_an_error(tmp_path: Path) -> None:
-    from goldmeter.comparison.compare import compare_versions
+    from goldmeter.comparison.of_versions import compare_versions
 
     versions = version(tmp_path / "a", answers("++")), version(tmp_path / "b", answers("++"))
     with pytest.raises(ComparisonError, match=r"gate.metrics: unknown measure 'latency_p"):

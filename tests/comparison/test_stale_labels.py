@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.comparison.blocks import LabelledAnswers, left_in_place
-from goldmeter.comparison.compare import compare_versions, pairings, scores_of
+from goldmeter.comparison.of_versions import compare_versions, pairings, scores_of
 from goldmeter.versions.version import Version
 from tests.comparison.sample import Row, answers, gate, version
 

@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from goldmeter.comparison import blocks as version_blocks
-from goldmeter.comparison.compare import CompareOptions, compare_versions
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import CompareOptions, compare_versions
 from goldmeter.estimates.weighting import Mix, Mixing
 from goldmeter.wording.comparison_document import ComparisonDocument
 from goldmeter.wording.notes import notes

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goldmeter.comparison.compare import scores_of
+from goldmeter.comparison.of_versions import scores_of
 from goldmeter.estimates import estimates
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from goldmeter.comparison.compare import CompareOptions, compare_versions
+from goldmeter.comparison.of_versions import CompareOptions, compare_versions
 from goldmeter.pipeline.tables import write_part
 from goldmeter.reporting.metrics_document import Aggregate, Params, aggregate
 from goldmeter.versions.version import Version

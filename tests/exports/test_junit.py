@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.errors import ExportError
 from goldmeter.exports.junit import Case, export, to_suites, to_xml
 from goldmeter.wording import comparison_lines

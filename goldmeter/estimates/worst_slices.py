@@ -5,6 +5,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldmeter.estimates.column_facts import VALUE
+from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.metrics_report import Limited, SliceEntry, WorstSlices
 from goldmeter.estimates.sums import CandidateSums, ColumnSums
 
@@ -55,7 +56,7 @@ def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: floa
     """
     bounds, sign = _bounds(scored, measure)
     left_out, tests = set[tuple[str, str]](), 0
-    lowest: dict[tuple[str, str], float] = {}
+    lowest: dict[tuple[str, str], float] = {}  # rounded, so that sums by other parts give the same order
     for candidate in scored:
         for size in _sizes(candidate, measure, sign):
             key = (size.column, size.value)
@@ -63,15 +64,16 @@ def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: floa
                 left_out.add(key)
             elif size.n >= FEWEST:
                 tests += 1
-                lowest[key] = min(size.below, lowest.get(key, size.below))
+                below = rounded(size.below)
+                lowest[key] = min(below, lowest.get(key, below))
     promising = [key for key in sorted(lowest, key=lambda key: (lowest[key], key)) if key not in left_out][:PROMISING]
     parts = [part for candidate in scored for part in _slices(candidate, measure, promising)]
     found: dict[tuple[str, str], list[SliceEntry]] = {}
     for part in parts:
         found.setdefault((part.column, part.value), []).append(_entry(part, bounds, tests, confidence, sign))
     for entries in found.values():
-        entries.sort(key=lambda entry: _worst_case(entry, sign))
-    ranked = sorted(found.items(), key=lambda item: (_worst_case(item[1][0], sign), item[0]))
+        entries.sort(key=lambda entry: rounded(_worst_case(entry, sign)))
+    ranked = sorted(found.items(), key=lambda item: (rounded(_worst_case(item[1][0], sign)), item[0]))
     return {
         "measure": measure,
         "tests": tests,

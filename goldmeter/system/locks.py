@@ -93,13 +93,15 @@ def restore_cut_lock(tmp: Path, lock: Path) -> str | None:
     Returns:
         What was done; None if it was nothing.
     """
+    if _is_whole(lock):  # which it is as a rule: then nobody is to wait
+        return None
     with exclusive(tmp / "lock"):  # DVC holds it while it writes
-        if not lock.exists():
+        if _is_whole(lock):
             return None
         written = lock.read_text(encoding="utf-8", errors="replace")
         committed = git.run("show", f"HEAD:./{lock}")
         there = committed.returncode == 0
-        if _is_lock(written) or "\n<<<<<<<" in f"\n{written}" or (there and not _is_lock(committed.stdout)):
+        if "\n<<<<<<<" in f"\n{written}" or (there and not _is_lock(committed.stdout)):
             return None
         damaged = tmp / f"{lock}.damaged"
         move(lock, damaged)
@@ -108,6 +110,10 @@ def restore_cut_lock(tmp: Path, lock: Path) -> str | None:
                 temporary.write_text(committed.stdout, encoding="utf-8")
         now = "that of HEAD is back, and what ran since is looked at again" if there else "HEAD has none"
         return f"{lock}: not readable, likely cut short by a kill; kept as {damaged}; {now}"
+
+
+def _is_whole(lock: Path) -> bool:
+    return not lock.exists() or _is_lock(lock.read_text(encoding="utf-8", errors="replace"))
 
 
 def _is_lock(content: str) -> bool:

@@ -10,6 +10,7 @@ from goldmeter.estimates.worst_slices import worst_slices
 from tests.reporting.made import column
 
 FACTS = ColumnFacts.from_json(column("meaning_match", "judge", None))
+SCORE = ColumnFacts.from_json(column("f1", "lexical", None) | {"rate_signature": None})
 
 
 def candidate(values, codes, names, *, groups=None, outside=None, facts=FACTS, name="aurora"):
@@ -53,6 +54,18 @@ def test_one_bad_slice_of_very_many_is_found_and_all_count_as_tests():
 
     assert (found["tests"], found["slices"][0]["value"]) == (201, "t100")
     assert [part["candidates"][0]["worse"] for part in found["slices"]] == [True, False, False]
+
+
+def test_slices_that_are_equally_bad_stand_in_the_order_of_their_names_however_their_rows_are_added():
+    rng = np.random.default_rng(0)
+    values = np.repeat([1, 2, 3, 6, 7], 4) / 7
+    for _ in range(20):
+        rows = np.concatenate([rng.permutation(values), rng.permutation(values), np.ones(40)])
+        one = candidate(rows, np.repeat([0, 1, 2], [20, 20, 40]), ["a", "b", "c"], facts=SCORE)
+
+        found = worst_slices([one], SCORE.metric, 0.95, by_judge=False)
+
+        assert [part["value"] for part in found["slices"]] == ["a", "b", "c"]
 
 
 def test_a_slice_with_few_rows_is_not_tested():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -252,6 +252,7 @@ def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
 
 
 @given(st.text(min_size=1, max_size=80), st.text(max_size=40), st.integers(20, 200))
+@example("a|b", "<i>`", 20)
 def test_whatever_a_candidate_is_called_it_moves_nothing(
     tmp_path_factory: pytest.TempPathFactory, name: str, reason: str, width: int
 ) -> None:
@@ -261,8 +262,9 @@ def test_whatever_a_candidate_is_called_it_moves_nothing(
     shown, kept = terminal(found, width), summary.to_markdown(found)
 
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", shown + kept)
-    assert {line.count("|") for line in kept.splitlines() if line.startswith("|")} <= {3, 5}
-    assert not re.search(r"[<>`]", kept)
+    unescaped = re.sub(r"\\.", "", kept)
+    assert {line.count("|") for line in unescaped.splitlines() if line.startswith("|")} <= {3, 5}
+    assert not re.search(r"[<>`]", unescaped)
 
 
 def test_without_a_run_there_is_nothing_to_tell(tmp_path: Path) -> None:

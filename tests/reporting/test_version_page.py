@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from goldmeter.comparison.compare import CompareOptions, compare_several, compare_versions
+from goldmeter.comparison.of_versions import CompareOptions, compare_several, compare_versions
 from goldmeter.errors import VersionError
 from goldmeter.estimates.estimates import rounded
 from goldmeter.history.series import series, trend_of_versions

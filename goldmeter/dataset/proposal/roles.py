@@ -23,7 +23,7 @@ from goldmeter.dataset.proposal.candidates import (
 )
 from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Choice, Column, Kind, columns, explain
 from goldmeter.dataset.proposal.given import Chosen
-from goldmeter.dataset.proposal.retrieval import retrieved
+from goldmeter.dataset.proposal.retrieval import NONE, retrieved
 from goldmeter.dataset.proposal.section import quoted, shown
 from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError
@@ -82,9 +82,12 @@ def roles(path: str, records: Sequence[Record], chosen: Chosen, *, alone: bool =
     asked = _input(path, _without(found, *ids), chosen)
     left = _without(found, asked.column, *ids)
     contexts, relevant = retrieved(path, found, left, chosen)
+    references, about = _references(path, _without(left, contexts.column, relevant.column), asked.column, chosen)
+    if alone and not references and relevant.column and not chosen.relevant:  # they are the only right answers
+        relevant = NONE
+        references, about = _references(path, _without(left, contexts.column), asked.column, chosen)
     found_in = [contexts.column, relevant.column]
     left = _without(left, *found_in)
-    references, about = _references(path, left, asked.column, chosen)
     left = _without(left, *references)
     question = asked.column or next((column for column in ids if column.blank == 0), None)
     long, wide = _answers(path, found, left, question, references, chosen)

@@ -229,7 +229,7 @@ def test_a_long_first_run_is_told_with_the_way_to_do_without(monkeypatch: pytest
 @pytest.mark.usefixtures("project")
 def test_a_model_that_is_not_there_is_told_before_the_first_run() -> None:
     assert tasks.__main__.main(["load"]) == 0
-    edit(lambda content: content["embed"].update(model="nowhere", folder="nowhere"))
+    edit(lambda content: content["embed"].update(model="nowhere"))
 
     assert str(cost.embedding()).startswith("embed: ")
 

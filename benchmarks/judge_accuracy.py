@@ -19,12 +19,12 @@ import numpy.typing as npt
 from benchmarks.data import EVOUNA, ROOT
 from benchmarks.judge_bias import PAGE, judged_held_out
 from benchmarks.nq301 import FOLDER, Listed, letters, listed, nq301
+from benchmarks.offline_judge.labelled import Labelled
+from benchmarks.offline_judge.training import calibration_error, contains, training_rows
 from benchmarks.pages import grid, rewritten
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.models.offline import RIGHT, judge, model_hash
-from goldmeter.models.offline.labelled import Labelled
-from goldmeter.models.offline.training import calibration_error, contains, training_rows
 from goldmeter.statistics import Estimate, agreement
 
 PAIRS, MARK = ROOT / "benchmarks/adversarial.jsonl", "accuracy"

@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks.judge_bias import judged_held_out
 from benchmarks.nq301 import nq301
+from benchmarks.offline_judge.labelled import Labelled
+from benchmarks.offline_judge.training import training_rows
 from goldmeter.judging.cascade import is_decided
 from goldmeter.metrics.base import Floats
 from goldmeter.models import offline
-from goldmeter.models.offline.labelled import Labelled
-from goldmeter.models.offline.training import training_rows
 from goldmeter.statistics.threshold import risk_band
 
 BANDS = ((0.02, 0.98), (0.05, 0.95), (0.1, 0.9), (0.2, 0.8), (0.0, 0.95))

@@ -19,11 +19,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks.data import ROOT
 from benchmarks.nq301 import letters, nq301
-from benchmarks.pages import grid, rewritten
-from goldmeter.models.offline import RIGHT, model_hash
-from goldmeter.models.offline.labelled import Labelled, human_labelled
-from goldmeter.models.offline.measured import FILE, question_hash
-from goldmeter.models.offline.training import (
+from benchmarks.offline_judge.labelled import Labelled, human_labelled
+from benchmarks.offline_judge.training import (
     FOLDS,
     Examples,
     boosted,
@@ -33,6 +30,9 @@ from goldmeter.models.offline.training import (
     held_out,
     training_rows,
 )
+from benchmarks.pages import grid, rewritten
+from goldmeter.models.offline import RIGHT, model_hash
+from goldmeter.models.offline.measured import FILE, question_hash
 from goldmeter.models.offline.trees import calibrated
 from goldmeter.pipeline.files import to_json
 from goldmeter.statistics import bias_model, cross_fitted, ppi_mean, transported

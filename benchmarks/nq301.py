@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, Field, Json, ValidationError
 
 from benchmarks.data import ROOT
+from benchmarks.offline_judge.labelled import Labelled
 from goldmeter.errors import DataError
-from goldmeter.models.offline.labelled import Labelled
 from goldmeter.text.normalization import normalize
 
 FOLDER = Path(os.environ.get("GOLDMETER_NQ301") or ROOT.parent / "shared/data/nq301")

@@ -26,7 +26,7 @@ class Use(NamedTuple):
 USES = [
     Use("goldmeter/text/kernels/__init__.py", "numba", "0.68.1", "tests/text/test_machine_code.py"),
     Use("goldmeter/models/embedding/networks.py", "torch", "2.13.0", "tests/models/test_embedding.py"),
-    Use("goldmeter/models/offline/training.py", "scikit-learn", "1.9.1", "tests/models/offline/test_train_judge.py"),
+    Use("benchmarks/offline_judge/training.py", "scikit-learn", "1.9.1", "tests/benchmarks/test_train_judge.py"),
     Use("goldmeter/system/locks.py", "dvc", "3.67.1", "tests/system/test_dvc_rwlock.py"),
 ]
 

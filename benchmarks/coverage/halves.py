@@ -22,6 +22,7 @@ import numpy.typing as npt
 from benchmarks.coverage.cells import generator
 from benchmarks.data import EVOUNA
 from benchmarks.nq301 import FOLDER, nq301
+from benchmarks.offline_judge.labelled import Labelled, human_labelled
 from goldmeter.comparison import candidate_pairs, differences
 from goldmeter.comparison.candidate_pairs import Families
 from goldmeter.comparison.gate import Gate, decision
@@ -33,7 +34,6 @@ from goldmeter.estimates.primary import Primary
 from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
-from goldmeter.models.offline.labelled import Labelled, human_labelled
 from goldmeter.wording.verdicts import Decision, Verdict
 
 DRAWS = 200

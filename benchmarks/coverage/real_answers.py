@@ -87,7 +87,7 @@ WAYS: dict[str, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]] = {
 
 def with_designs(path: Path, draws: int = 1_000) -> Iterator[str]:
     """Redraw the answers of each system of EVOUNA-NQ, judged by models that were not trained on their questions."""
-    from goldmeter.models.offline.training import cross_validated, examples, held_out, training_rows
+    from benchmarks.offline_judge.training import cross_validated, examples, held_out, training_rows
 
     trained = training_rows(path)
     answers, rows = [row for row in trained if not row.written], examples(trained)
@@ -118,7 +118,7 @@ def with_recalibration(nq: Path, folder: Path) -> Iterator[str]:
     """Say what recalibration changes on NQ301, judged by a model that was trained without its questions."""
     from benchmarks.judge_bias import judged_elsewhere
     from benchmarks.nq301 import nq301
-    from goldmeter.models.offline.training import examples, training_rows
+    from benchmarks.offline_judge.training import examples, training_rows
 
     trained, rows = training_rows(nq), [*nq301(folder)]
     judged = judged_elsewhere("NQ301", rows, trained, examples(trained))

@@ -24,8 +24,8 @@ from benchmarks.judge_accuracy import (
     places,
 )
 from benchmarks.nq301 import BEM, GPT4, HUMAN, Listed, letters
-from goldmeter.models.offline import training
-from goldmeter.models.offline.labelled import Labelled
+from benchmarks.offline_judge import training
+from benchmarks.offline_judge.labelled import Labelled
 from goldmeter.models.offline.measured import share_trained_on
 from tests.models.offline import pairs
 

@@ -127,6 +127,6 @@ def _check(trees: Trees) -> None:
 
 def _unreadable(path: Path, error: Exception) -> ModelError:
     return ModelError(
-        f"the offline judge's model {path} can't be read ({error}). Restore it from version control, or train it: "
-        "python -m flows.train_judge --data NQ.json (of EVOUNA), or set judge.provider to none"
+        f"the offline judge's model {path} can't be read ({error}). Install goldmeter again, or restore "
+        "it from version control, or set judge.provider to none"
     )

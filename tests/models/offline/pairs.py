@@ -6,9 +6,12 @@ from itertools import product
 from goldmeter.models.offline import judge
 from goldmeter.models.offline.feature_names import FEATURES
 from goldmeter.models.offline.features import TextRows, row_features
-from goldmeter.models.offline.trees import FILE
+from tests.small_project import ROOT
 
-RULES = [json.loads(line) for line in FILE.with_name("rules.jsonl").read_text(encoding="utf-8").splitlines()]
+RULES = [
+    json.loads(line)
+    for line in (ROOT / "benchmarks/offline_judge/rules.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 
 def judged(pairs):

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
+from benchmarks.offline_judge.counterfactual import counterfactual_pairs
+from benchmarks.offline_judge.labelled import RULES, Labelled, human_labelled, written_pairs
 from goldmeter.models.offline import RIGHT, feature_names
-from goldmeter.models.offline.counterfactual import counterfactual_pairs
 from goldmeter.models.offline.feature_names import DIRECTIONS
 from goldmeter.models.offline.features import TextRows, row_features
-from goldmeter.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs
 from goldmeter.models.offline.trees import Trees, calibrated, render
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.text.normalization import normalize

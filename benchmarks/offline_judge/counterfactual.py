@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from goldmeter.models.offline.labelled import Labelled
+from benchmarks.offline_judge.labelled import Labelled
 from goldmeter.models.offline.lexicon import MONTHS
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.text.normalization import normalize

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from goldmeter.errors import DataError
-from goldmeter.models.offline.trees import FILE
 
-RULES = FILE.with_name("rules.jsonl")
+RULES = Path(__file__).with_name("rules.jsonl")
 
 
 class Labelled(NamedTuple):

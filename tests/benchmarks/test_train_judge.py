@@ -3,12 +3,13 @@ import json
 import numpy as np
 import pytest
 
-from flows.train_judge import main
+from benchmarks.offline_judge import training
+from benchmarks.offline_judge.__main__ import main
+from benchmarks.offline_judge.counterfactual import counterfactual_pairs
+from benchmarks.offline_judge.labelled import RULES, Labelled, human_labelled, written_pairs
+from benchmarks.offline_judge.training import calibration_error, contains, examples, training_rows
 from goldmeter.errors import DataError
-from goldmeter.models.offline import RIGHT, judge, training
-from goldmeter.models.offline.counterfactual import counterfactual_pairs
-from goldmeter.models.offline.labelled import RULES, Labelled, human_labelled, written_pairs
-from goldmeter.models.offline.training import calibration_error, contains, examples, training_rows
+from goldmeter.models.offline import RIGHT, judge
 from goldmeter.models.offline.trees import read
 from tests.models.offline import pairs
 

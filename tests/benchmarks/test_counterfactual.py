@@ -3,10 +3,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from goldmeter.models.offline import training
-from goldmeter.models.offline.counterfactual import counterfactual_pairs
-from goldmeter.models.offline.labelled import Labelled
-from goldmeter.models.offline.training import examples
+from benchmarks.offline_judge import training
+from benchmarks.offline_judge.counterfactual import counterfactual_pairs
+from benchmarks.offline_judge.labelled import Labelled
+from benchmarks.offline_judge.training import examples
 
 NAMES = ("Oslo", "Lima", "Rome", "Cairo", "Paris", "Quito", "Sofia", "Accra")
 

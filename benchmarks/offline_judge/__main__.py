@@ -6,9 +6,9 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from benchmarks.offline_judge.training import trained, training_rows
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
-from goldmeter.models.offline.training import trained, training_rows
 from goldmeter.models.offline.trees import FILE
 
 
@@ -21,10 +21,10 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     """The parser of the command line."""
     command_line = Parser(
-        prog="python -m flows.train_judge",
+        prog="python -m benchmarks.offline_judge",
         description=__doc__,
         epilog="Exit status: 0 trained; 2 an error; 130 interrupted.",
-        examples=["python -m flows.train_judge --data NQ.json"],
+        examples=["python -m benchmarks.offline_judge --data NQ.json"],
     )
     add = command_line.add_argument
     add("--data", type=Path, required=True, metavar="FILE", help="NQ.json of EVOUNA, or a JSON list of its form")

@@ -10,7 +10,7 @@ from goldmeter.reporting.assembly import report_files
 from goldmeter.reporting.settings import Report
 
 # Files whose last commit, and changes since, the page names; the data are named by their hash.
-SETTINGS = ("params.yaml", "dvc.yaml", "tasks", "goldmeter")
+SETTINGS = ("params.yaml", "dvc.yaml", "goldmeter.yaml", "tasks", "goldmeter")
 
 
 class Params(Section):

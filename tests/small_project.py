@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from goldmeter.pipeline import revisions
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[1]
@@ -24,8 +25,8 @@ ROWS = [
 
 
 def make(folder: Path) -> None:
-    """Write a project: the params.yaml of the tests, our dvc.yaml, and ten questions."""
-    for file in (PARAMS, ROOT / "dvc.yaml"):
+    """Write a project: the params.yaml of the tests, our dvc.yaml and goldmeter.yaml, and ten questions."""
+    for file in (PARAMS, ROOT / "dvc.yaml", ROOT / "goldmeter.yaml"):
         shutil.copy(file, folder)
     (folder / "data/examples").mkdir(parents=True)
     write(folder, ROWS)
@@ -48,6 +49,14 @@ def only_words(params: dict[str, Any]) -> None:
     params["semantic"].clear()
     params["judge"].update(provider="none")
     params["lexical"] = {"exact_match": {}, "f1": {"threshold": 0.5}}
+
+
+def with_version(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str = "9.0.0", **changed: Any) -> None:
+    """Let a newer version of the library be installed, as it seems, that changes something."""
+    path = folder / "changes.yaml"
+    before = load_yaml(revisions.CHANGES)
+    path.write_text(dump_yaml([{"version": version} | changed, *before]), encoding="utf-8")
+    monkeypatch.setattr(revisions, "CHANGES", path)
 
 
 def files(folder: str) -> dict[str, bytes]:

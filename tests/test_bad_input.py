@@ -143,7 +143,9 @@ def test_a_stage_without_a_module(fails: Fails) -> None:
     path = Path("dvc.yaml")
     path.write_text(path.read_text(encoding="utf-8").replace("  load:\n", "  laod:\n"), encoding="utf-8")
 
-    assert fails("laod") == "dvc.yaml: the stage laod has no module tasks/laod.py"
+    assert fails("laod") == (
+        "dvc.yaml: the stage laod: no module tasks/laod.py; `git checkout tasks/laod.py` restores it"
+    )
 
 
 def test_a_csv_without_a_header_shows_a_screenful(fails: Fails) -> None:

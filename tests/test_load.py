@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.dataset.settings import Dataset, Load, Params
 from goldmeter.dataset.sources import Record
 from goldmeter.dataset.table import REJECTED, schema

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from goldmeter.comparison.compare import compare_versions
 from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.errors import DataError
 from goldmeter.estimates.columns import score_columns
 from goldmeter.estimates.tables import own_scores

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from goldmeter.comparison.compare import compare_versions
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.errors import GoldmeterError
 from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.runner import run

@@ -120,7 +120,7 @@ def exit_status(body: Callable[[], int | None], interrupted: str = "interrupted"
 def message(error: BaseException) -> str:
     """An error in words: what, where, and what to do."""
     if isinstance(error, ModuleNotFoundError):
-        return f"{error}; activate the environment: . .venv/bin/activate (`make setup`)"
+        return f"{error}; activate the environment in which goldmeter is installed, such as by . .venv/bin/activate"
     if isinstance(error, MemoryError):
         return "out of memory; reduce load.part_rows or run.workers"
     if isinstance(error, OSError) and error.strerror:

@@ -21,7 +21,8 @@ from uuid import uuid4
 from goldmeter.errors import ClusterError, ParamsError
 from goldmeter.pipeline.dvc_yaml import forget_stages
 from goldmeter.pipeline.files import read_json
-from goldmeter.pipeline.lineage import code_hash, libraries
+from goldmeter.pipeline.installed import dependency_versions
+from goldmeter.pipeline.lineage import code_hash
 from goldmeter.pipeline.workers import Arguments, Engine, threads_of
 
 LISTED = 5
@@ -58,7 +59,7 @@ def refusal(driver: Driver) -> str | None:
         names = sorted(name for name in versions.keys() | driver.versions.keys() if _differ(name, versions, driver))
         pairs = [f"{name} {versions.get(name, 'none')}, not {driver.versions.get(name, 'none')}" for name in names]
         listed = "; ".join(pairs[:LISTED])
-        return f"{who} has other versions than {driver.host}: {listed}; install requirements.lock there"
+        return f"{who} has other versions than {driver.host}: {listed}; install the same there"
     if not Path(driver.folder, driver.proof).is_dir():
         return f"{who} does not share the folder {driver.folder} of {driver.host}; mount it there at the same path"
     return None
@@ -86,7 +87,7 @@ class _State:
 @cache
 def _code() -> tuple[str, dict[str, str]]:
     """The code and libraries as they are at the first call: a process does not import what is changed later."""
-    return code_hash(), libraries()
+    return code_hash(), dependency_versions(extras=True)
 
 
 def _differ(name: str, versions: Mapping[str, str], driver: Driver) -> bool:
@@ -146,7 +147,7 @@ class Cluster(Engine[Any]):
             if isinstance(problem, BaseException):  # as it can't import this project, it can't say why it refuses
                 raise ParamsError(
                     f"run.address: the worker {worker} can't run this project ({problem}); start it in "
-                    f"{self._driver.folder}, by .venv/bin/python -m dask worker"
+                    f"{self._driver.folder}, by python -m dask worker"
                 )
             if problem:
                 raise ParamsError(problem)
@@ -208,7 +209,7 @@ class Cluster(Engine[Any]):
     def _no_worker(self, seconds: float) -> ClusterError:
         return ClusterError(
             f"run.address: {self._where} has had no worker for {seconds:g} s; start some in {self._driver.folder}: "
-            f".venv/bin/python -m dask worker {self._where} --nthreads 1 --nworkers 16"
+            f"python -m dask worker {self._where} --nthreads 1 --nworkers 16"
         )
 
     def _lost(self) -> ClusterError:
@@ -233,7 +234,7 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
         ClusterError: The cluster does not answer, or has no worker.
     """
     if not find_spec("distributed"):
-        raise ParamsError("run.engine: dask is not installed; `make setup` installs it")
+        raise ParamsError("run.engine: dask is not installed; pip install 'goldmeter[cluster]'")
     from distributed import Client
 
     _silence()
@@ -244,7 +245,7 @@ def cluster(address: str | None, proof: Path, workers: int) -> Iterator[Cluster]
         except (OSError, ValueError) as error:
             raise ClusterError(
                 f"run.address: {address} did not answer as a Dask scheduler within {ANSWER_SECONDS:g} s ({error}); "
-                "start one, by .venv/bin/python -m dask scheduler, or leave run.address empty for this machine"
+                "start one, by python -m dask scheduler, or leave run.address empty for this machine"
             ) from None
         members = Cluster(client, Driver.here(proof), client.scheduler.address)
         members.admit()

@@ -15,12 +15,17 @@ CODE = ("goldmeter/", "tasks/")
 DATA = "data/"
 LEDGER = "data/ledger/"
 REPORTS = "reports/"
+# The file that names the library's version, and for each stage the revision of the library's part of it.
+GOLDMETER_YAML = "goldmeter.yaml"
 # Characters of a place in dvc.lock that a message quotes.
 _LONGEST = 100
 
 
 class StageEntry(NamedTuple):
-    """The entry of one stage in dvc.yaml."""
+    """The entry of one stage in dvc.yaml.
+
+    params: of params.yaml. has_revision: it runs again when the revision of the library's part of it is another one.
+    """
 
     name: str
     description: str
@@ -28,6 +33,7 @@ class StageEntry(NamedTuple):
     deps: tuple[str, ...]
     params: tuple[str, ...]
     outs: tuple[str, ...]
+    has_revision: bool = False
 
     @property
     def tables_read(self) -> list[str]:
@@ -142,13 +148,15 @@ def tables(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _stage(name: str, body: dict[str, Any]) -> StageEntry:
+    params = body.get("params", [])
     return StageEntry(
         name,
         body.get("desc", ""),
         body["cmd"],
         tuple(body.get("deps", [])),
-        tuple(map(_key, body.get("params", []))),
+        tuple(param for param in params if isinstance(param, str)),
         outs(body),
+        any(isinstance(param, dict) and GOLDMETER_YAML in param for param in params),
     )
 
 

@@ -1,52 +1,63 @@
-"""The lineage of a stage's tables: its code, its params, and the versions of the libraries that its code imports."""
+"""The lineage of a stage's tables: its code, its params, and the versions of the libraries that it ran with."""
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import metadata
+from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from goldmeter.pipeline import params
 from goldmeter.pipeline.credentials import HIDDEN, without_credentials
-from goldmeter.pipeline.dvc_yaml import CODE, StageEntry
+from goldmeter.pipeline.dvc_yaml import StageEntry
 from goldmeter.pipeline.hashing import sha256
+from goldmeter.pipeline.installed import dependency_versions
+from goldmeter.pipeline.revisions import revision_of
 
-# Folder of the running code; the data may be elsewhere.
-ROOT = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[1]
 IMPORT = re.compile(rb"^[ \t]*(?:import[ \t]+(\w+)|from[ \t]+(\w+)[\w.]*[ \t]+import\b)", re.MULTILINE)
 
 
-def lineage(entry: StageEntry, root: Path = ROOT) -> dict[str, Any]:
+def lineage(entry: StageEntry, root: Path | None = None) -> dict[str, Any]:
     """Describe the origin of a stage's tables in plain JSON values, for its validation report.
 
     The same code, params and libraries give the same values, whatever the workers, parts and rows.
 
+    Args:
+        root: Folder of the project's code; None: that of the running `tasks`. The data may be elsewhere.
+
     Returns:
         code: sha256 over the names and bytes of the code among the deps in dvc.yaml.
+        revision: Of the library's part of the stage; absent for a stage that the library does not know.
         params: The sections as they are written in params.yaml, without credentials.
-        versions: Of Python, and of each installed library that this code imports.
+        versions: Of Python, goldmeter, what goldmeter needs, and what this code imports.
     """
+    root = project_root() if root is None else root
     files = {name: path.read_bytes() for dep in entry.code_read for name, path in _files(dep, root)}
     content = params.raw()
     sections = {name: _plain(content[name]) for name in entry.params if name in content}
-    return {"code": _hash(files), "params": sections, "versions": _versions(files)}
+    return {
+        "code": _hash(files),
+        **({"revision": revision_of(entry.name)} if entry.has_revision else {}),
+        "params": sections,
+        "versions": dependency_versions() | _imported(files),
+    }
 
 
-def code_hash(root: Path = ROOT) -> str:
-    """Return the sha256 over the names and bytes of all that is in goldmeter/ and tasks/."""
-    return _hash(_contents(root))
+def code_hash() -> str:
+    """Return the sha256 over the names and bytes of all that is in the library and in the project's tasks/."""
+    root = project_root()
+    tasks = _files("tasks", root) if (root / "tasks").is_dir() else ()
+    library = ((f"goldmeter/{name}", path) for name, path in _files("", PACKAGE))
+    return _hash({name: path.read_bytes() for files in (tasks, library) for name, path in files})
 
 
-def libraries(root: Path = ROOT) -> dict[str, str]:
-    """Return the versions of Python, and of each installed library that code in goldmeter/ and tasks/ imports."""
-    return _versions(_contents(root))
-
-
-def _contents(root: Path) -> dict[str, bytes]:
-    return {name: path.read_bytes() for dep in CODE for name, path in _files(dep.rstrip("/"), root)}
+def project_root() -> Path:
+    """Return the folder that holds the running `tasks`."""
+    spec = find_spec("tasks")
+    return Path(spec.origin).parents[1] if spec and spec.origin else Path()
 
 
 def _hash(files: Mapping[str, bytes]) -> str:
@@ -63,13 +74,13 @@ def _files(dep: str, root: Path) -> Iterator[tuple[str, Path]]:
         yield dep, path
 
 
-def _versions(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Versions of Python and of imported libraries, by import name."""
-    sources = [content for name, content in files.items() if name.endswith(".py")]
-    imported = {(one or other).decode() for source in sources for one, other in IMPORT.findall(source)}
-    versions = {"python": ".".join(map(str, sys.version_info[:2]))}
-    for name in sorted(imported - sys.stdlib_module_names - {"goldmeter", "tasks"}):
-        with suppress(metadata.PackageNotFoundError):  # an extra that is not installed
+def _imported(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Versions of the installed libraries that the project's code imports, by import name."""
+    sources = [content for name, content in files.items() if name.startswith("tasks/") and name.endswith(".py")]
+    names = {(one or other).decode() for source in sources for one, other in IMPORT.findall(source)}
+    versions = {}
+    for name in sorted(names - {"goldmeter", "tasks"}):
+        with suppress(metadata.PackageNotFoundError):  # of the standard library, or a module of the project
             versions[name] = metadata.version(name)
     return versions
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline import revisions
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.run import Run
 from goldmeter.pipeline.schedule import Schedule, Schedules
@@ -50,11 +51,12 @@ def models() -> dict[str, Any]:
 
 
 def check() -> None:
-    """Check every section, so that a typo fails in the first second.
+    """Check the library and every section, so that a typo fails in the first second.
 
     Raises:
-        ParamsError: An option is wrong; the message names its full path.
+        ParamsError: The project is of another library, or an option is wrong; the message names its full path.
     """
+    revisions.check(stages())
     content, allowed = raw(), models()
     for name in content:
         if name not in allowed:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.own_code import own_module
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import Run
 from goldmeter.pipeline.settings import Section
@@ -106,12 +106,12 @@ def load_stage(name: str) -> Stage[Any]:
     """Import the stage `name` of dvc.yaml.
 
     Raises:
-        ParamsError: There is no module of that name.
+        ParamsError: There is no module of that name, it can't be imported, or it declares no stage.
     """
     try:
-        stage: Stage[Any] = import_module(f"tasks.{name}").STAGE
-    except ModuleNotFoundError as error:
-        if error.name != f"tasks.{name}":
-            raise
-        raise ParamsError(f"dvc.yaml: the stage {name} has no module tasks/{name}.py") from None
+        stage = getattr(own_module(f"tasks.{name}"), "STAGE", None)
+    except ParamsError as error:
+        raise ParamsError(f"dvc.yaml: the stage {name}: {error}") from None
+    if not isinstance(stage, Stage):
+        raise ParamsError(f"tasks/{name}.py: declares no stage; its last line should be STAGE = Stage(…)")
     return stage

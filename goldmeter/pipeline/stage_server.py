@@ -30,7 +30,7 @@ PATIENCE = 30.0
 FORWARDED = (signal.SIGINT, signal.SIGTERM)
 STARTED, NUMBER = b"+", struct.Struct("i")
 SHELLS = {"sh", "bash", "dash", "zsh", "fish", "ksh"}
-CODE = tuple(Path(__file__).parents[2] / name for name in ("goldmeter", "tasks"))
+CODE = (Path(__file__).parents[1], Path("tasks"))
 
 
 def delegate(arguments: Sequence[str]) -> int | None:
@@ -220,7 +220,8 @@ def _modules() -> list[str]:
 
 def _code() -> dict[str, tuple[int, int]]:
     """The time and size of each file of the code."""
-    return {path: (stat.st_mtime_ns, stat.st_size) for folder in CODE for path, stat in _files(folder)}
+    folders = filter(os.path.isdir, CODE)
+    return {path: (stat.st_mtime_ns, stat.st_size) for folder in folders for path, stat in _files(folder)}
 
 
 def _files(folder: Path | str) -> Iterator[tuple[str, Any]]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from goldmeter.errors import VersionError
 from goldmeter.pipeline import git, params
-from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
+from goldmeter.pipeline.dvc_yaml import DATA, GOLDMETER_YAML, REPORTS, stages
 from goldmeter.pipeline.files import exclusive
 from goldmeter.versions.version import LOCK, PARAMS, WORKSPACE, Version
 
@@ -192,7 +192,7 @@ def _new_files() -> list[str]:
     code = {dep for stage in stages().values() for dep in stage.deps if _is_code(dep)}
     listed = [":(glob)**/*.dvc", f":(glob)**/{IGNORED}", *(f":(literal){dep}" for dep in sorted(code))]
     found = _git("ls-files", "--others", "--exclude-standard", "-z", "--", *listed).split("\0")
-    return [LOCK, PIPELINE, PARAMS, *(path for path in found if path and not path.endswith("/"))]
+    return [LOCK, PIPELINE, PARAMS, GOLDMETER_YAML, *(path for path in found if path and not path.endswith("/"))]
 
 
 def _is_code(dep: str) -> bool:

@@ -15,7 +15,7 @@ from goldmeter.errors import ParamsError, VersionError
 from goldmeter.pipeline import contents, git
 from goldmeter.pipeline.contents import dvc_hash, md5_of
 from goldmeter.pipeline.credentials import without_credentials
-from goldmeter.pipeline.dvc_yaml import locked, outs, tables
+from goldmeter.pipeline.dvc_yaml import GOLDMETER_YAML, locked, outs, tables
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.yaml import load_yaml, parse_yaml
 from goldmeter.versions.foreign_yaml import require_bounded
@@ -120,10 +120,12 @@ class Version:
 
     def _stale(self, name: str) -> Iterator[str]:
         """What one stage was run with that is different now."""
-        hashes, stage, params = self.hashes(), self._stages[name], self._yaml(PARAMS)
-        for section, value in stage.get("params", {}).get(PARAMS, {}).items():
-            if _at(params, section) != value:
-                yield f"{name} was run with another `{section}`"
+        hashes, stage = self.hashes(), self._stages[name]
+        for file in (PARAMS, GOLDMETER_YAML):
+            params, values = self._yaml(file), stage.get("params", {}).get(file, {})
+            yield from (
+                f"{name} was run with another `{at}`" for at, value in values.items() if _at(params, at) != value
+            )
         for dep in stage.get("deps", []):
             now = hashes[dep["path"]] if dep["path"] in hashes else self._file_now(dep)
             if now != dep.get("md5"):

@@ -77,7 +77,7 @@ def test_without_dask_the_command_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(engine, "find_spec", lambda _: None)
 
     with (
-        pytest.raises(ParamsError, match=r"run\.engine: dask is not installed; `make setup`"),
+        pytest.raises(ParamsError, match=r"run\.engine: dask is not installed; pip install"),
         cluster(None, tmp_path, 1),
     ):
         pass
@@ -104,8 +104,8 @@ def test_a_scheduler_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     [
         ({"code": "0" * 64}, "has other code than head; update it to the same commit"),
         (
-            {"versions": membership.libraries() | {"python": "2.7"}},
-            r"python 3\.\d+, not 2\.7.*install requirements.lock there",
+            {"versions": membership.dependency_versions(extras=True) | {"python": "2.7"}},
+            r"python 3\.\d+, not 2\.7.*install the same there",
         ),
         ({"proof": "data/.load.tmp/none"}, "does not share the folder"),
     ],

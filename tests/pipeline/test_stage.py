@@ -1,12 +1,15 @@
 """Every stage of dvc.yaml satisfies the protocol of a stage."""
 
 import ast
+import sys
 from collections.abc import Iterator
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+import tasks
 from goldmeter.errors import ParamsError
 from goldmeter.ledger.vectors import VectorEvidence
 from goldmeter.ledger.verdicts import VerdictEvidence
@@ -38,8 +41,37 @@ def test_every_stage_declares_itself(name: str) -> None:
 
 
 def test_a_stage_without_a_module_is_an_error_of_dvc_yaml() -> None:
-    with pytest.raises(ParamsError, match=r"dvc\.yaml: the stage polish has no module tasks/polish\.py"):
+    with pytest.raises(ParamsError, match=r"dvc\.yaml: the stage polish: no module tasks/polish\.py; `git checkout"):
         load_stage("polish")
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("import nowhere_at_all", "can't be imported: ModuleNotFoundError: No module named 'nowhere_at_all'; "),
+        ("from goldmeter.metrics import nothing", "can't be imported: ImportError: cannot import name 'nothing' from "),
+        (
+            "import goldmeter.moved",
+            "can't be imported: ModuleNotFoundError: No module named 'goldmeter.moved'; `gold",
+        ),
+        ("x = (", "can't be imported: SyntaxError: '(' was never closed (own.py, line 1); "),
+        ("1 / 0", "can't be imported: ZeroDivisionError: division by zero; `python -c 'import tasks.own'` shows where"),
+        ("STAGE = 1", "declares no stage; its last line should be STAGE = Stage(…)"),
+    ],
+)
+def test_what_is_wrong_with_a_stage_of_ones_own_is_one_sentence(
+    code: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(code + "\n", encoding="utf-8")
+    monkeypatch.setattr(tasks, "__path__", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "tasks.own", raising=False)
+    invalidate_caches()
+
+    with pytest.raises(ParamsError) as caught:
+        load_stage("own")
+
+    assert str(caught.value).removeprefix("dvc.yaml: the stage own: ").startswith(f"tasks/own.py: {problem}")
+    assert "\n" not in str(caught.value)
 
 
 def test_a_stage_is_computed_by_part_or_as_a_whole() -> None:

@@ -1,17 +1,38 @@
 """Vectors of texts: one row per distinct text that a semantic metric needs."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.errors import ParamsError
 from goldmeter.estimates.embedded_texts import Params, embed
 from goldmeter.ledger.vectors import Vectors
+from goldmeter.models.embedding.encoders import Embedding
+from goldmeter.models.embedding.local import user_folder
 from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.stage import Stage
 
 NORM_TOLERANCE = 1e-3
+
+
+def require_folder_is_dep(section: Embedding) -> None:
+    """Check that DVC notices when a model in a folder changes.
+
+    Raises:
+        ParamsError: The folder is no dep of the stage.
+    """
+    folder = user_folder(section.model) if section.provider == "local" else None
+    deps = stages()["embed"].deps
+    watched = [Path(dep).resolve() for dep in deps]
+    if folder and "${embed.model}" not in deps and not any(map(folder.resolve().is_relative_to, watched)):
+        raise ParamsError(
+            f"embed.model: {section.model} is a folder; list it in dvc.yaml among the deps of embed: "
+            "DVC re-runs the stage when its files change"
+        )
 
 
 def expect(params: Params) -> Contract:  # noqa: ARG001 (part of the protocol)
@@ -50,5 +71,6 @@ STAGE = Stage(
     ),
     expect=expect,
     counts=counts,
+    check=lambda sections: require_folder_is_dep(sections["embed"]),
     server_imports=("torch",),  # takes two seconds
 )

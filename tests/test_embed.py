@@ -13,27 +13,27 @@ import psutil
 import pyarrow as pa
 import pytest
 
-from goldmeter.errors import ModelError
+from goldmeter.errors import ModelError, ParamsError
 from goldmeter.estimates import embedded_texts as stage
 from goldmeter.estimates.embedded_texts import SCHEMA, Params, embed
 from goldmeter.ledger.vectors import VectorEvidence, Vectors
 from goldmeter.models.embedding import distinct_texts
 from goldmeter.models.embedding.remote import OpenAIEncoder
 from goldmeter.pipeline import validation
+from goldmeter.pipeline.dvc_yaml import forget_stages
 from goldmeter.pipeline.keys import KeyHashes, hashes_of
 from goldmeter.pipeline.progress import quiet
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.pipeline.workers import Processes, crew_of
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from tasks.__main__ import main
-from tasks.embed import counts, expect
+from tasks.embed import counts, expect, require_folder_is_dep
 from tests.small_project import ROOT
 
 TEXTS = pa.list_(pa.string())
 LOCAL = {
     "provider": "local",
     "model": "all-MiniLM-L6-v2",
-    "folder": "goldmeter/models/embedding",
     "base_url": None,
     "server": None,
     "api_key_env": None,
@@ -417,26 +417,21 @@ def test_a_table_that_breaks_its_contract_is_caught(columns, problems, tmp_path)
     assert broken(vectors_table(**columns), tmp_path) == problems
 
 
-@pytest.mark.long
-def test_dvc_notices_a_model_that_is_trained_again_in_place(tmp_path):
-    entry = load_yaml(ROOT / "dvc.yaml")["stages"]["embed"]
-    [watched] = [dep for dep in entry["deps"] if "$" in dep]
+def test_a_local_model_must_be_a_dep_of_the_stage(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
-    weights = tmp_path / "model/model.safetensors"
-    weights.write_bytes(b"before")
-    (tmp_path / "params.yaml").write_text("embed: {folder: model}")
-    (tmp_path / "dvc.yaml").write_text(dump_yaml({"stages": {"embed": {"cmd": "true", "deps": [watched]}}}))
+    (tmp_path / "model/config.json").write_text("{}")
+    entry = load_yaml(ROOT / "dvc.yaml")["stages"]["embed"]
+    section = params(**LOCAL | {"model": "model"}).embed
+    (tmp_path / "dvc.yaml").write_text(dump_yaml({"stages": {"embed": entry}}))
+    with pytest.raises(ParamsError, match=r"model is a folder; list it in dvc.yaml among the deps of embed"):
+        require_folder_is_dep(section)
 
-    def dvc(*arguments):
-        command = [sys.executable, "-m", "dvc", *arguments]
-        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    (tmp_path / "dvc.yaml").write_text(dump_yaml({"stages": {"embed": entry | {"deps": [*entry["deps"], "model"]}}}))
+    forget_stages()
 
-    dvc("init", "--no-scm", "-q")
-    dvc("repro")
-    assert "up to date" in dvc("status")
-    weights.write_bytes(b"after.")
-
-    assert "embed" in dvc("status")
+    require_folder_is_dep(section)
+    require_folder_is_dep(params(**LOCAL).embed)
 
 
 def test_a_plan_counts_the_missing_texts_and_measures_the_pace_of_a_local_model(parts, tmp_path):

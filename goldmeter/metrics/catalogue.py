@@ -1,9 +1,12 @@
-"""Find metrics: a family is a folder beside this file, a metric is a module in it with one Metric class."""
+"""Find metrics: a family is a folder beside this file, a metric is a module in it with one Metric class.
+
+A project adds metrics of its own in `tasks/metrics/<family>/`.
+"""
 
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,15 +15,18 @@ from pydantic import ValidationError
 
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.metrics.base import Metric
+from goldmeter.pipeline.own_code import own_module
 from goldmeter.pipeline.settings import explain
 
 _HERE = Path(__file__).parent
+# The metrics of the project in the current folder.
+_OWN = Path("tasks", "metrics")
 AnyMetric = TypeVar("AnyMetric", bound=Metric)
 
 
 def families() -> list[str]:
     """Return the names of the families, sorted."""
-    return sorted(folder.name for folder in _HERE.iterdir() if any(_modules(folder)))
+    return sorted(folder.name for folder in _HERE.iterdir() if _modules(folder))
 
 
 def names(family: str) -> list[str]:
@@ -31,7 +37,7 @@ def names(family: str) -> list[str]:
     """
     if family not in families():
         raise ParamsError(unknown("family", family, families()))
-    return sorted(_modules(_HERE / family))
+    return sorted({*_modules(_HERE / family), *_modules(_OWN / family)})
 
 
 def family_of(name: str) -> str:
@@ -50,19 +56,24 @@ def metric_class(family: str, name: str) -> type[Metric]:
     """Return the Metric class of a metric's module.
 
     Raises:
-        ParamsError: Unknown family or metric.
-        TypeError: The module does not define exactly one Metric class.
+        ParamsError: Unknown family or metric, or one of the project that can't be imported, has the name of another one
+            or does not define exactly one Metric class.
     """
     if name not in names(family):
         raise ParamsError(f"{family}.{name}: {unknown('metric', name, names(family))}")
-    module = importlib.import_module(f"goldmeter.metrics.{family}.{name}")
+    is_own = name in _modules(_OWN / family)
+    if is_own and any(name in _modules(_HERE / each) for each in families()):
+        raise ParamsError(f"{_OWN / family / name}.py: goldmeter has a metric of this name; rename the file")
+    package = ".".join(_OWN.parts) if is_own else "goldmeter.metrics"
+    module = (own_module if is_own else importlib.import_module)(f"{package}.{family}.{name}")
     classes = [
         cls
         for _, cls in inspect.getmembers(module, inspect.isclass)
         if issubclass(cls, Metric) and cls.__module__ == module.__name__
     ]
     if len(classes) != 1:
-        raise TypeError(f"{module.__name__} defines {len(classes)} Metric classes; a metric's module defines one")
+        problem = f"{module.__name__} defines {len(classes)} Metric classes; a metric's module defines one"
+        raise ParamsError(problem) if is_own else TypeError(problem)
     return classes[0]
 
 
@@ -101,8 +112,11 @@ def unknown(kind: str, name: str, allowed: list[str]) -> str:
     return f"unknown {kind} {name!r}{did_you_mean(name, allowed) or ';'} allowed: {', '.join(allowed)}"
 
 
-def _modules(folder: Path) -> Iterable[str]:
-    return _modules_at(folder, folder.stat().st_mtime_ns)
+def _modules(folder: Path) -> tuple[str, ...]:
+    try:
+        return _modules_at(folder.absolute(), folder.stat().st_mtime_ns)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
 
 
 @cache

@@ -71,7 +71,8 @@ def _cells(which: tuple[str, str]) -> tuple[str, ...]:
 
 def definition(family: str, name: str) -> str:
     """The first line of the metric's module, without the metric's own name before it."""
-    first = (importlib.import_module(f"goldmeter.metrics.{family}.{name}").__doc__ or "").partition("\n")[0].rstrip(".")
+    module = importlib.import_module(metric_class(family, name).__module__)
+    first = (module.__doc__ or "").partition("\n")[0].rstrip(".")
     begin, colon, rest = first.partition(": ")
     said = rest if colon and _letters(begin) == _letters(name) else first
     return opening(said).removesuffix(".")

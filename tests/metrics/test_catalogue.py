@@ -1,5 +1,9 @@
+import sys
+
 import pytest
 
+import tasks.metrics.lexical
+from goldmeter import score
 from goldmeter.errors import ParamsError
 from goldmeter.metrics import catalogue
 from goldmeter.metrics.catalogue import configure, families, family_of, metric_class, names
@@ -29,6 +33,36 @@ def test_a_new_file_is_a_new_metric(tmp_path, monkeypatch):
 
     assert families() == ["lexical"]
     assert names("lexical") == ["length"]
+
+
+OWN = "from goldmeter.metrics.lexical.f1 import F1\n\n\nclass Mine(F1):\n    factor: float = 0.5\n"
+
+
+def own_metric(name, monkeypatch, tmp_path):
+    """A project with a metric of its own in the current folder."""
+    folder = tmp_path / "tasks/metrics/lexical"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tasks.metrics.lexical, "__path__", [str(folder)])
+    monkeypatch.delitem(sys.modules, f"tasks.metrics.lexical.{name}", raising=False)
+
+
+def test_a_project_has_metrics_of_its_own(monkeypatch, tmp_path):
+    own_metric("mine", monkeypatch, tmp_path)
+
+    assert "mine" in names("lexical")
+    assert configure("lexical", "mine", {"factor": 2}).factor == 2
+    assert score("mine", ["a b"], ["a b"]) == [1.0]
+    monkeypatch.chdir("/")
+    assert "mine" not in names("lexical")
+
+
+def test_one_with_the_name_of_ours_is_refused(monkeypatch, tmp_path):
+    own_metric("f1", monkeypatch, tmp_path)
+
+    with pytest.raises(ParamsError, match=r"tasks/metrics/lexical/f1\.py: goldmeter has a metric of this name; rename"):
+        metric_class("lexical", "f1")
 
 
 def test_options_and_none_at_all():

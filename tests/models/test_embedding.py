@@ -25,7 +25,6 @@ from tests import hostile_texts
 SECTION = {
     "provider": "local",
     "model": BUNDLED,
-    "folder": "goldmeter/models/embedding",
     "base_url": None,
     "server": None,
     "api_key_env": None,
@@ -551,13 +550,6 @@ def test_embeddings_that_cannot_be_made_say_why_and_no_secret(monkeypatch):
 
 def test_a_signature_says_what_is_done_in_bf16() -> None:
     assert vector_facts(section(precision="bf16"), open_encoder(section()))["precision"] == "bf16-linear"
-
-
-def test_the_folder_of_a_local_model_must_be_named_for_dvc(copy):
-    with pytest.raises(ValidationError, match=r"folder must be .*DVC re-runs the stage when its files change"):
-        section(model=str(copy))
-
-    assert open_encoder(section(model=str(copy), folder=str(copy))).identity == LocalEncoder().identity
 
 
 def test_the_bundled_model_has_the_bits_of_sentence_transformers():

@@ -3,13 +3,11 @@
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
 from goldmeter.models.embedding.batches import Vectors
-from goldmeter.models.embedding.local import user_folder
 from goldmeter.models.servers import OPENAI_URL, address
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.settings import Section, ServerName, ServerUrl
@@ -20,7 +18,6 @@ class Embedding(Section):
 
     provider: Literal["local", "openai", "langchain"]
     model: Annotated[str, Field(min_length=1)]
-    folder: Annotated[str, Field(min_length=1)]
     base_url: ServerUrl | None
     server: ServerName | None
     api_key_env: str | None
@@ -39,8 +36,6 @@ class Embedding(Section):
             raise ValueError(f"provider {self.provider} takes no base_url; only openai does")
         if self.provider != "openai" and self.server is not None:
             raise ValueError(f"provider {self.provider} takes no server; only openai does")
-        if self.provider == "local" and (folder := user_folder(self.model)) and not _same_folder(folder, self.folder):
-            raise ValueError(f"folder must be {self.model}, as model is: DVC re-runs the stage when its files change")
         return self
 
     @property
@@ -72,10 +67,6 @@ class Encoder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int | None]:
         """Return the tokens of each text before truncation; None if only the server knows."""
-
-
-def _same_folder(folder: Path, other: str) -> bool:
-    return Path(other).is_dir() and folder.samefile(other)
 
 
 def open_encoder(section: Embedding) -> Encoder:

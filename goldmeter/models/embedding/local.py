@@ -270,7 +270,7 @@ def _bundled() -> Path:
     if spec is None or spec.origin is None:
         raise ModelError(
             f"embed.model: {BUNDLED} comes in the package {BUNDLED_PACKAGE.replace('_', '-')}, which is not installed; "
-            "run `make setup`"
+            "install goldmeter again"
         )
     return Path(spec.origin).parent / "model"
 

@@ -20,7 +20,7 @@ GROUPS = {
     "Runs": ("evaluate", "schedule", "summary", "history"),
     "Decisions": ("compare",),
     "Results in other tools": ("export", "gx"),
-    "Upkeep": ("verify", "ledger", "storage", "train_judge"),
+    "Upkeep": ("verify", "ledger", "storage", "upgrade"),
 }
 ALIASES = {"run": "evaluate"}
 HELP = {"-h", "--help"}

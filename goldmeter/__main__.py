@@ -1,19 +1,20 @@
 """`goldmeter NAME …`: a command of the project in the current folder; `goldmeter init` makes a project there."""
 
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from goldmeter.template import TEMPLATE, project_files
+from goldmeter.errors import GoldmeterError
+from goldmeter.pipeline import git, revisions
+from goldmeter.pipeline.revisions import own_version
+from goldmeter.project import template
 
 HELP = {"-h", "--help"}
 # A folder that has these holds a project: its stages, and the code of its own that a command runs.
-MARKS = ("dvc.yaml", "flows/__main__.py", "goldmeter/runner.py")
+MARKS = ("dvc.yaml", "flows/__main__.py")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -24,39 +25,48 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     given = sys.argv[1:] if arguments is None else [*arguments]
     if given == ["--version"]:
-        print(version("goldmeter"))
+        print(own_version())
         sys.exit()
     if not all(Path(mark).is_file() for mark in MARKS):
         if not given or HELP & {*given}:
-            os.chdir(TEMPLATE)
+            os.chdir(template.ROOT)
         elif given[0] != "init":
-            _end(f"{Path.cwd()}: holds no project; `goldmeter init` makes one")
+            missing = next((mark for mark in MARKS if not Path(mark).is_file()), "")
+            is_part = any(Path(mark).is_file() for mark in MARKS)
+            how = f"`git checkout {missing}` restores it" if is_part else "`goldmeter init` makes one"
+            _end(f"{Path.cwd()}: {f'{missing} is missing' if is_part else 'holds no project'}; {how}")
         else:
             _make_project()
             if given == ["init"]:
                 print("next: goldmeter run")
                 sys.exit()
+    elif not Path("goldmeter").is_dir():  # in a clone, its own library does all of it
+        if given[:1] == ["upgrade"]:  # by the library alone: the project's code may need it first
+            from goldmeter.project import upgrade
+
+            sys.exit(upgrade.main(given[1:]))
+        _tell_of_another_version()
     # The stages call `python`: this one, active or not.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     os.execv(sys.executable, [sys.executable, "-m", "flows", *given])
 
 
+def _tell_of_another_version() -> None:
+    """Say that the project was made for another version: its code may not fit the library that it imports."""
+    with suppress(GoldmeterError):  # the command tells it
+        if (made_for := revisions.read().version) != own_version():
+            note = f"note: the project was made for goldmeter {made_for}, and {own_version()} is installed"
+            print(f"{note}; `goldmeter upgrade` moves it", file=sys.stderr)
+
+
 def _make_project() -> None:
-    """Copy settings, prompts, code and the bundled example into the current folder, and let git watch it."""
-    files = project_files()
-    if present := [name for name in files if Path(name).name != ".gitignore" and Path(name).exists()]:
-        _end(f"{present[0]}: is there already; make the project in a folder that holds nothing, or nothing but data")
-    if not shutil.which("git"):
-        _end("git: not found; the versions of a project are kept by it")
-    for name in files:
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        if not Path(name).exists():
-            shutil.copyfile(TEMPLATE / name, name)
-    if subprocess.run(["git", "rev-parse", "--git-dir"], capture_output=True, check=False).returncode:
-        subprocess.run(["git", "init", "--quiet"], check=True)
-    print(
-        "a project: settings in params.yaml, stages in dvc.yaml, code in goldmeter, tasks and flows, an example in data"
-    )
+    try:
+        template.make_project(Path())
+    except GoldmeterError as error:
+        _end(str(error))
+    if git.answer("rev-parse", "--git-dir") is None:
+        git.run("init", "--quiet")
+    print("a project: settings in params.yaml, stages in dvc.yaml and tasks, commands in flows, an example in data")
 
 
 def _end(problem: str) -> NoReturn:

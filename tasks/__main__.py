@@ -24,6 +24,7 @@ OTHERS = {
     "verify": "Check that files, DVC's copies of them and the ledger's stores are as they were written",
     "ledger": "Manage judge replies and embeddings that were paid for",
     "storage": "Manage the parts of tables in run.storage",
+    "upgrade": "Upgrade the project to the installed library: print the changes, and leave them uncommitted",
 }
 # Stage → what `--plan` prints of it.
 PLANS = {
@@ -97,6 +98,7 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     ledger = commands["ledger"].add_commands("action", {"import": "Import what other versions paid for"})
     ledger["import"].add_argument("revisions", nargs="+", metavar="REV", help=version)
     ledger["import"].set_defaults(run=_import)
+    commands["upgrade"].set_defaults(run=_upgrade)
     storage = commands["storage"].add_commands("action", {"gc": "Count the parts that no version names"})
     storage["gc"].add_argument("--remove", action="store_true", help="also remove those written more than 14 days ago")
     storage["gc"].set_defaults(run=_collect)
@@ -187,6 +189,12 @@ def _verify(chosen: argparse.Namespace) -> None:
 
     for each in verify(chosen.versions):
         say(str(each))
+
+
+def _upgrade(_chosen: argparse.Namespace) -> None:
+    from goldmeter.project.upgrade import upgrade
+
+    say("\n".join(upgrade()))
 
 
 def _import(chosen: argparse.Namespace) -> None:

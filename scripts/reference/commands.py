@@ -15,7 +15,7 @@ _TARGET = re.compile(r"(?P<target>[a-z-]+):[^#=]*(?:# (?P<says>.*))?")
 
 def parser_of(module: str) -> Parser:
     """The parser of `python -m module`."""
-    file = f"{module}.__main__" if module == "tasks" else module
+    file = f"{module}.__main__" if module in {"tasks", "benchmarks.offline_judge"} else module
     parser: Parser = importlib.import_module(file).parser()
     return parser
 

@@ -8,7 +8,7 @@ from scripts.reference.markdown import code, sentence, table
 ORDER = (
     "console", "pipeline", "statistics", "text", "ledger", "models", "system", "metrics", "versions", "asking",
     "estimates", "dataset", "wording", "answering", "comparison", "judging", "reporting", "history", "labelling",
-    "exports", "serving",
+    "exports", "project", "serving",
 )  # fmt: skip
 """Packages of goldmeter/ from those that import nothing of ours to those that import most; a test compares the map."""
 

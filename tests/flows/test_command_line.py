@@ -169,7 +169,7 @@ def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.C
 
     assert capsys.readouterr().err.startswith(
         "error: 'evalute': no such command; did you mean evaluate? "
-        "allowed: init, label, evaluate, schedule, compare, train_judge, run, "
+        "allowed: init, label, evaluate, schedule, compare, upgrade, run, "
     )
 
 
@@ -214,7 +214,6 @@ def test_internal_modules_are_not_commands(name: str, capsys: pytest.CaptureFixt
         ["flows.evaluate", "--record"],
         ["flows.compare", "HEAD"],
         ["flows.schedule", "--list"],
-        ["flows.train_judge", "--data", "none.json"],
     ],
     ids=" ".join,
 )

@@ -370,7 +370,7 @@ def expected(name: str, one: Schedule):
     when = {"cron": one.cron} if one.cron else {"interval": one.interval}
     strategy = {"skip": "CANCEL_NEW", "queue": "ENQUEUE"}[one.overlap]
     return {
-        "entrypoint": "goldmeter/serving/flow.py:scheduled",
+        "entrypoint": "flows/schedule.py:scheduled",
         "parameters": {"name": name},
         "schedules": [when | {"timezone": one.timezone}],
         "concurrency_limit": {"limit": 1, "collision_strategy": strategy},

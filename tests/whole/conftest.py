@@ -1,4 +1,4 @@
-"""A copy of the project to run for real, and a guard that lets no process of it reach beyond this machine."""
+"""A project to run for real, and a guard that lets no process of it reach beyond this machine."""
 
 import json
 import os
@@ -13,6 +13,7 @@ import pytest
 from filelock import FileLock
 
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.project.template import make_project
 from tests import prefect_database
 
 ROOT = Path(__file__).parents[2]
@@ -58,17 +59,17 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 class Project:
-    """A scratch copy of the project with a git history, and commands run in it with the network guarded."""
+    """A scratch project with a git history, and commands run in it with the network guarded."""
 
     def __init__(self, folder: Path) -> None:
-        """Use the project in `folder/project`; `empty`, `fresh` and `copy` make one."""
+        """Use the project in `folder/project`; `empty`, `fresh`, `clone` and `copy` make one."""
         self.folder = folder / "project"
         self.log = folder / "connections"
         guard = folder / "guard"
         self.environment = {key: value for key, value in os.environ.items() if key not in {"CI", "PREFECT_API_URL"}}
         self.environment |= {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(guard),
+            "PYTHONPATH": f"{guard}{os.pathsep}{ROOT}",
             "GUARD_LOG": str(self.log),
             "PREFECT_HOME": str(folder / "prefect"),
             "HOME": str(folder),
@@ -89,6 +90,13 @@ class Project:
 
     @classmethod
     def fresh(cls, folder: Path) -> Self:
+        """Make a project, as `goldmeter init` does, and commit it; the library is that of the checkout."""
+        project = cls.empty(folder)
+        make_project(project.folder)
+        return project._started()
+
+    @classmethod
+    def clone(cls, folder: Path) -> Self:
         """Copy the checkout, without its tables, and commit it."""
         project = cls.empty(folder)
         shutil.copytree(ROOT, project.folder, ignore=LEFT_BEHIND)
@@ -97,9 +105,12 @@ class Project:
                 if path.is_dir() and path.name != "examples":
                     shutil.rmtree(path)
         (project.folder / "dvc.lock").unlink(missing_ok=True)
-        project.run("git", "init", "--quiet", "--initial-branch=main")
-        project.commit("start", GIT_AUTHOR_DATE=START, GIT_COMMITTER_DATE=START)
-        return project
+        return project._started()
+
+    def _started(self) -> Self:
+        self.run("git", "init", "--quiet", "--initial-branch=main")
+        self.commit("start", GIT_AUTHOR_DATE=START, GIT_COMMITTER_DATE=START)
+        return self
 
     def copy(self, folder: Path) -> "Project":
         """Copy this project with its history, its tables and the cache of DVC."""
@@ -188,20 +199,25 @@ def ran(output: str) -> list[str]:
     return [line.split("'")[1] for line in output.splitlines() if "Running stage" in line]
 
 
-def once(factory: pytest.TempPathFactory, name: str, prepare: Callable[[Project], object]) -> Project:
+def once(
+    factory: pytest.TempPathFactory,
+    name: str,
+    prepare: Callable[[Project], object],
+    make: Callable[[Path], Project] = Project.fresh,
+) -> Project:
     """Prepare a project for all processes of this run of pytest: the first that asks makes it. Copy it before use."""
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     with FileLock(folder.with_suffix(".lock")):
         if not (folder / "ready").exists():
-            prepare(Project.fresh(folder))
+            prepare(make(folder))
             (folder / "ready").touch()
     return Project(folder)
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """One copy for the tests of a module, which run in order."""
+    """A new one for the tests of a module, which run in order."""
     project = Project.fresh(tmp_path_factory.mktemp("whole"))
     yield project
     project.require_stayed_here()
@@ -209,12 +225,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 @pytest.fixture(scope="session")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The bundled example, evaluated; beside it what `dvc repro` printed, in the file `repro`."""
+    """A clone, in which the bundled example is evaluated; beside it what `dvc repro` printed, in the file `repro`."""
 
     def evaluate(project: Project) -> None:
         (project.folder.parent / "repro").write_text(project.run("dvc", "repro"), encoding="utf-8")
 
-    return once(tmp_path_factory, "example", evaluate)
+    return once(tmp_path_factory, "example", evaluate, Project.clone)
 
 
 @pytest.fixture(scope="session")

@@ -148,7 +148,7 @@ def test_workers_with_other_code_or_threads_or_none_are_one_sentence(project: Pr
     with started(project, 1) as (address, _):
         configure(project, engine="dask", address=address)
         project.run("python", "-m", "tasks", "normalize")
-        (project.folder / "goldmeter/text/added.py").touch()
+        (project.folder / "tasks/added.py").touch()
         output = project.run("python", "-m", "tasks", "normalize", status=2)
 
     assert "has other code than" in output

@@ -65,9 +65,9 @@ def prepare(project: Any) -> None:
     project.edit("params.yaml", "baseline:    ", "baseline: v1")
     project.edit("params.yaml", "push:     ", "push: shared")
     project.commit("our own data")
-    project.edit("README.md", "# goldmeter", "# goldmeter, edited")
+    project.edit("README.md", "# An evaluation", "# An evaluation, edited")
     project.run("git", "add", "README.md")
-    project.edit("goldmeter/errors.py", '"""Errors', '"""Edited errors')
+    project.edit("tasks/normalize.py", '"""Normalises', '"""Edited. Normalises')
     project.edit("params.yaml", "seed: 0", "seed: [")
 
 
@@ -109,7 +109,7 @@ def test_after_a_kill_in_the_middle_the_next_night_starts_clean_on_the_data_of_i
     before, known = project.state(), project.experiments()
     command = [sys.executable, "-c", RUN, str(project.folder.parent / "outcome.json")]
     with subprocess.Popen(command, cwd=project.folder, env=project.environment, stdout=subprocess.DEVNULL) as run:
-        wait_until(lambda: _working(project, "normalize", "lexical"), "a stage works")
+        wait_until(lambda: _working(project, "load"), "a stage works")
         [computing] = _working(project, "flows.scheduled_run")
         os.kill(computing, signal.SIGKILL)
         os.kill(run.pid, signal.SIGKILL)
@@ -140,7 +140,7 @@ def _working(project: Any, *commands: str) -> list[int]:
 
 @pytest.mark.exhaustive
 def test_data_that_nobody_versioned_is_named_with_what_to_do(project: Any) -> None:
-    project.run("git", "checkout", "--quiet", "HEAD", "--", "params.yaml", "goldmeter/errors.py", "README.md")
+    project.run("git", "checkout", "--quiet", "HEAD", "--", "params.yaml", "tasks/normalize.py", "README.md")
     project.write_answers("data/private.jsonl", wrong=0)
     (project.folder / ".git/info/exclude").write_text("data/private.jsonl\n")
     project.edit("params.yaml", f"path: {DATA}", "path: data/private.jsonl")

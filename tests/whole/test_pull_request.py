@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.test_workflow import JOBS
-from tests.whole.conftest import DATA, Project
+from tests.whole.conftest import DATA, ROOT, Project
 
 pytestmark = pytest.mark.long
 
@@ -111,6 +112,9 @@ def _installed(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(v1: Project) -> Project:
+    """With what the workflow sets up an environment by."""
+    for name in ("Makefile", "requirements.lock"):
+        shutil.copy(ROOT / name, v1.folder / name)
     return v1
 
 

@@ -33,7 +33,7 @@ def shown(project: Any) -> dict[str, dict[str, str]]:
 
 def test_two_runs_are_two_experiments_that_compare_and_edits_stay(project: Any) -> None:
     project.run("python", "-m", "flows.evaluate", "--record", "exp-a")
-    project.edit("README.md", "# goldmeter", "# staged")
+    project.edit("README.md", "# An evaluation", "# staged")
     project.run("git", "add", "README.md")
     project.edit("README.md", "# staged", "# not staged")
     project.write_answers(DATA, wrong=25)

@@ -10,6 +10,7 @@ import pytest
 
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.yaml import load_yaml
+from scripts import golden_stages
 from tests.whole.conftest import ROOT, Project, ran
 
 pytestmark = pytest.mark.long
@@ -47,6 +48,12 @@ def test_it_is_the_committed_run_but_for_the_last_bits_of_vectors(project: Any) 
         for folder in (ROOT, project.folder)
     )
     assert now == committed, "dvc.lock is behind: make example, then commit it"
+
+
+def test_no_number_changes_without_the_revision_of_its_stage(project: Any) -> None:
+    assert (
+        golden_stages.changed_without_revision(golden_stages.read(), golden_stages.of_tables(project.folder)) == []
+    ), golden_stages.HOW
 
 
 def test_dvc_says_something_useful(project: Any) -> None:

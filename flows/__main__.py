@@ -53,8 +53,8 @@ def _run_of_tasks(arguments: Sequence[str]) -> int:
 
 
 def commands() -> list[str]:
-    """The commands that are modules of flows."""
-    return [name for names in GROUPS.values() for name in names if name not in OTHERS]
+    """The commands that are modules of flows; a project may have removed some."""
+    return [name for names in GROUPS.values() for name in names if Path(__file__).with_name(f"{name}.py").is_file()]
 
 
 def listing() -> str:
@@ -69,7 +69,7 @@ def listing() -> str:
     lines = []
     for group, names in GROUPS.items():
         lines += ["", group]
-        for name in names:
+        for name in [name for name in names if name in {*commands(), *OTHERS}]:
             does = OTHERS[name] if name in OTHERS else purpose(name).rstrip(".")
             lines.append(fill(f"  {name:<{indent - 2}}{does}", columns, subsequent_indent=" " * indent))
     usage = "usage: goldmeter NAME …, the same as python -m flows NAME …"

@@ -3,7 +3,9 @@
 import atexit
 import importlib
 import os
+import re
 import runpy
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -117,6 +119,16 @@ def test_the_list_has_the_first_sentence_of_each_help(
         assert flows.purpose(command).rstrip(".") in shown
 
 
+def test_a_command_that_a_project_has_removed_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in Path(flows.__file__).parent.glob("*.py"):
+        if path.name != "label.py":
+            shutil.copy(path, tmp_path)
+    monkeypatch.setattr(flows, "__file__", str(tmp_path / "__main__.py"))
+
+    assert "label" not in flows.commands()
+    assert not re.search(r"^  label ", flows.listing(), re.MULTILINE)
+
+
 @pytest.mark.parametrize("width", ["40", "80"])
 def test_the_list_fits_into_the_terminal(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", width)
@@ -169,7 +181,7 @@ def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.C
 
     assert capsys.readouterr().err.startswith(
         "error: 'evalute': no such command; did you mean evaluate? "
-        "allowed: init, label, evaluate, schedule, compare, upgrade, run, "
+        "allowed: init, label, evaluate, schedule, compare, run, "
     )
 
 

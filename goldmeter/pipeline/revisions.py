@@ -125,7 +125,7 @@ def check(stages: Mapping[str, StageEntry]) -> None:
         return
     library = read()
     since = changes_since(library)
-    differing = [name for name, revision in now.items() if library.revisions.get(name) != revision]
+    differing = [name for name, revision in now.items() if library.revisions.get(name, 1) != revision]
     if differing or any(change.changes_settings for change in since):
         what = f"the numbers of {', '.join(differing)}" if differing else "settings"
         who = "the library" if library.version == own_version() else own_version()

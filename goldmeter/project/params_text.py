@@ -19,6 +19,10 @@ class ParamsText:
         entries: Sequence[tuple[Node, Node]] = section.value if section else []
         return next(((key, value) for key, value in entries if key.value == name), None)
 
+    def lines_of(self, setting: tuple[Node, Node]) -> tuple[int, int]:
+        """Return where the lines of a setting begin and end, of its key and its value."""
+        return self.text.rfind("\n", 0, setting[0].start_mark.index) + 1, self._end(*setting)
+
     def rename(self, path: str, name: str) -> bool:
         """Give a setting another name in the same place; returns whether it was there, and the name was free."""
         above, _, _ = path.rpartition(".")
@@ -32,7 +36,7 @@ class ParamsText:
         section = self._section(path.rpartition(".")[0])
         if not (setting := self.find(path)) or section is None or section.flow_style:
             return False
-        self._replace(self._line_of(setting[0]), self._end(*setting), "")
+        self._replace(*self.lines_of(setting), "")
         return True
 
     def add(self, path: str, source: "ParamsText") -> bool:
@@ -40,7 +44,7 @@ class ParamsText:
         setting, section = source.find(path), self._section(path.rpartition(".")[0])
         if not setting or section is None or section.flow_style or not section.value:
             return False
-        copied = source.text[source._line_of(setting[0]) : source._end(*setting)]  # noqa: SLF001 (of its own class)
+        copied = source.text[slice(*source.lines_of(setting))]
         indent = section.value[0][0].start_mark.column - setting[0].start_mark.column
         line_end = "\r\n" if "\r\n" in self.text else "\n"
         lines = [" " * indent + line if indent >= 0 else line[-indent:] for line in copied.split("\n") if line.strip()]
@@ -51,10 +55,6 @@ class ParamsText:
 
     def _replace(self, start: int, end: int, text: str) -> None:
         self.text = f"{self.text[:start]}{text}{self.text[end:]}"
-
-    def _line_of(self, key: Node) -> int:
-        """Where the line of a key begins."""
-        return self.text.rfind("\n", 0, key.start_mark.index) + 1
 
     def _end(self, key: Node, value: Node) -> int:
         """Where the line after a setting begins."""

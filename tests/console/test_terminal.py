@@ -168,7 +168,10 @@ def test_every_error_is_printed_in_the_same_form(said: Any, kind: type[Goldmeter
         (MemoryError(), "out of memory; reduce load.part_rows or run.workers"),
         (
             ModuleNotFoundError("No module named 'dvc'"),
-            "No module named 'dvc'; activate the environment: . .venv/bin/activate (`make setup`)",
+            (
+                "No module named 'dvc'; activate the environment in which goldmeter is installed, such as by "
+                ". .venv/bin/activate"
+            ),
         ),
     ],
 )

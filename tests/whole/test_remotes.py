@@ -177,7 +177,7 @@ def test_nothing_left_this_machine(team: Team) -> None:
 
 
 def test_two_copies_that_know_nothing_of_each_other_make_the_same_reports(example: Project, tmp_path: Path) -> None:
-    other = Project.fresh(tmp_path / "the other, elsewhere")
+    other = Project.clone(tmp_path / "the other, elsewhere")
     other.edit("params.yaml", "  workers:  ", "  workers: 1")
 
     other.run("dvc", "repro", PYTHONHASHSEED="2", TZ="Asia/Kolkata", LC_ALL="C.UTF-8")

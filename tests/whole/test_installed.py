@@ -95,6 +95,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A folder with nothing in it; no environment is active."""
     project = Project.empty(tmp_path_factory.mktemp("scratch"))
     project.folder.mkdir(parents=True)
+    guard, _, _ = project.environment["PYTHONPATH"].partition(os.pathsep)
+    project.environment["PYTHONPATH"] = guard  # the library is the wheel's
     outside = [part for part in os.environ["PATH"].split(os.pathsep) if not Path(part, "dvc").exists()]
     project.environment["PATH"] = os.pathsep.join(outside)
     project.environment["NUMBA_CACHE_DIR"] = str(Path(sys.prefix, "var/goldmeter"))  # its environment is a new one

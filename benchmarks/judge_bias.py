@@ -107,6 +107,25 @@ def facts(sets: Sequence[Judged], cross: Mapping[str, Any], questions: Sequence[
         },
         "trained_on": {**cross, "questions": " ".join(sorted({question_hash(question) for question in questions}))},
         "systems": [_entry(one.of(system)) for one in sets for system in np.unique(one.systems)],
+        "pairs": [
+            pair_entry(one, *names) for one in sets for names in combinations(np.unique(one.systems).tolist(), 2)
+        ],
+    }
+
+
+def pair_entry(one: Judged, base: str, head: str) -> dict[str, Any]:
+    """How far the judge's biases of two systems differ, on the questions that both answered."""
+    older, newer = one.of(base), one.of(head)
+    _, places, new_places = np.intersect1d(older.questions, newer.questions, return_indices=True)
+    labels = newer.labels[new_places].astype(np.float64) - older.labels[places]
+    verdicts = newer.verdicts[new_places].astype(np.float64) - older.verdicts[places]
+    difference = verdicts - labels
+    return {
+        "set": one.name,
+        "systems": [base, head],
+        "bias": round(float(difference.mean()), 4),
+        "error": round(float(difference.std(ddof=1) / len(difference) ** 0.5), 4),
+        "discordant": round(float((verdicts != 0.0).mean()), 4),
     }
 
 

@@ -32,6 +32,20 @@ class System(TypedDict):
     accuracy: float
 
 
+class Pair(TypedDict):
+    """The judge on the answers of two systems to the same questions.
+
+    bias: the difference of its rates less that of the human rates. error: its standard error. discordant: share of
+    questions whose answers it judges differently.
+    """
+
+    set: str
+    systems: list[str]
+    bias: float
+    error: float
+    discordant: float
+
+
 class TrainedOn(TypedDict):
     """The training set: its name, and the accuracy by cross-validation on its n rows.
 
@@ -51,6 +65,7 @@ class Measured(TypedDict):
     kind: str
     trained_on: TrainedOn
     systems: list[System]
+    pairs: list[Pair]
 
 
 @cache
@@ -62,7 +77,7 @@ def measured() -> Measured | None:
     """
     try:
         facts: Measured = json.loads(FILE.read_text(encoding="utf-8"))
-        complete = bool(facts["systems"] and facts["trained_on"]["questions"])
+        complete = bool(facts["systems"] and facts["pairs"] and facts["trained_on"]["questions"])
         return facts if complete and facts["model"] == model_hash() else None
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ModelError(f"{FILE} can't be read ({error}). Restore it from version control.") from error

@@ -33,6 +33,8 @@ from goldmeter.pipeline.tables import Parts
 Block = TypeVar("Block")
 # Arrays begin at multiples of so many bytes.
 ALIGNED = 64
+# What is hashed for a row without an answer; no answer holds it.
+NO_ANSWER = "\0"
 
 
 class _Place(NamedTuple):
@@ -157,7 +159,7 @@ def of_rows(rows: pa.Table) -> LabelledAnswers:
     confirmed = np.zeros(len(label), np.bool_)
     if "label_status" in rows.column_names:
         confirmed |= rows["label_status"].to_numpy(zero_copy_only=False) == CONFIRMED
-    return LabelledAnswers(hashed(rows["response"].fill_null("\0")), label, confirmed)
+    return LabelledAnswers(hashed(rows["response"].fill_null(NO_ANSWER)), label, confirmed)
 
 
 def left_in_place(
@@ -402,7 +404,14 @@ def _rows(side: Side, parts: range) -> _Rows:
         stale |= texts["label_status"].to_numpy(zero_copy_only=False) == STALE
     if side.stale is not None:
         stale |= side.stale[start : start + len(texts)]
-    return _Rows(candidates_of(side, parts), hashed(texts["content"]), of_rows(texts), stale, start)
+    answers = of_rows(texts)
+    candidates = {name: with_answers(one, answers.response) for name, one in candidates_of(side, parts).items()}
+    return _Rows(candidates, hashed(texts["content"]), answers, stale, start)
+
+
+def with_answers(candidate: Candidate, answers: Hashes) -> Candidate:
+    """The candidate with the hash of each of its answers; answers: those of all rows of its table, shape (rows,)."""
+    return replace(candidate, answers=answers[candidate.positions])
 
 
 def _clusters(rows: pa.Table) -> Positions:
@@ -461,6 +470,7 @@ def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
 def _block(run: Side, parts: range) -> list[Candidate]:
     """The candidates of some parts, with the places of their rows in the whole table."""
     start = rows_before(run.load, parts.start)
-    found = distinct([*candidates_of(run, parts).values()])
+    answers = hashed(run.load.subset(parts).whole(["response"])["response"].fill_null(NO_ANSWER))
+    found = distinct([with_answers(one, answers) for one in candidates_of(run, parts).values()])
     pa.default_memory_pool().release_unused()  # what reading took, before the next block is read
     return [replace(one, positions=one.positions + start) for one in found]

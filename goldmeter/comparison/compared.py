@@ -79,10 +79,6 @@ class ComparedRows(NamedTuple):
         return base, head
 
 
-# Scores of equal answers may differ by so much between machines.
-ROUNDING = 1e-6
-
-
 class Side(NamedTuple):
     """The rows of one version.
 
@@ -116,8 +112,8 @@ class MeasureSums(NamedTuple):
     not_asked: shared rows that are unmeasured by design in any version. lacking: those that both were asked for, and
     that are not measured in both. lost, won: sums of the differences of these if they had the worst value for HEAD, and
     the best; 0 without bounds.
-    unequal: rows measured in both whose values, or statistics, differ. elsewhere: shared rows that the measure was not
-    asked for, on which another score differs. both: rows that pass in both versions.
+    unequal: rows measured in both whose values, or statistics, differ. reworded: shared rows whose answers are not
+    known to be equal. both: rows that pass in both versions.
     weighted: of differences as shares of the width, where HEAD has weights; else None.
     """
 
@@ -132,7 +128,7 @@ class MeasureSums(NamedTuple):
     lost: float
     won: float
     unequal: int
-    elsewhere: int
+    reworded: int
     both: int
     weighted: WeightedSums | None = None
 
@@ -153,7 +149,6 @@ class MeasureSums(NamedTuple):
         lacking = ~not_asked_either & (missing[0] | missing[1])
         shared = [some[measured] for some in values]
         differences, stats, weights = shared[1] - shared[0], rows.stats, rows.weights
-        rest = ~(measured | failed[0] | failed[1])
         base, head = (
             Side(
                 *_all(one),
@@ -181,7 +176,7 @@ class MeasureSums(NamedTuple):
             lost=lost,
             won=won,
             unequal=_count((stats[0] != stats[1]).any(axis=1) if kind == "corpus" else differences != 0.0),
-            elsewhere=_elsewhere(rows, rest) if rest.any() else 0,
+            reworded=_count(pairing.rows.reworded),
             both=_count((shared[0] > 0) & (shared[1] > 0)) if kind == "rate" else 0,
             weighted=None
             if weights is None
@@ -236,16 +231,6 @@ def _with_failed(head: Measure, older: Floats, newer: Floats) -> tuple[float, fl
     lost = np.where(np.isnan(newer), low, newer) - np.where(np.isnan(older), high, older)
     won = np.where(np.isnan(newer), high, newer) - np.where(np.isnan(older), low, older)
     return float(lost.sum()), float(won.sum())
-
-
-def _elsewhere(rows: ComparedRows, rest: Mask) -> int:
-    """How many of these shared rows have another score that differs."""
-    pairing, differs = rows.pairing, np.zeros(int(rest.sum()), np.bool_)
-    base = {column.name: column.values[pairing.base_rows[rest]] for column in pairing.base.columns}
-    for column in pairing.head.columns:
-        if column.name in base:
-            differs |= np.abs(column.values[pairing.head_rows[rest]] - base[column.name]) > ROUNDING
-    return _count(differs)
 
 
 def _count(rows: Any) -> int:
@@ -356,8 +341,8 @@ class Compared:
 
     @property
     def unchanged(self) -> bool:
-        """Whether every row is the same in both, including those that could not be measured."""
-        return not (self.sums.unequal or self.sums.differently_failed)
+        """Whether all answers are equal byte by byte, and so are their values, where they could be measured."""
+        return not (self.sums.reworded or self.sums.unequal or self.sums.differently_failed)
 
     @cached_property
     def row_jackknife(self) -> Replicates:

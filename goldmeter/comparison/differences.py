@@ -2,32 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 from math import isfinite, sqrt
-from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from goldmeter.comparison.compared import ROUNDING, Compared, ComparedRows, critical_value
+from goldmeter.comparison.compared import Compared, ComparedRows, critical_value
 from goldmeter.comparison.gate import of_blocks, verdict
-from goldmeter.comparison.measures import LABEL
+from goldmeter.comparison.measures import LABEL, measures
 from goldmeter.comparison.pairing import Pairing
-from goldmeter.comparison.powered import designed, powered, score_differences
+from goldmeter.comparison.powered import by_some_labels
 from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Mask
-from goldmeter.estimates.headline import MOST_OUTSIDE, has_offline_verdicts, have_labels, offline_bias, standard_error
+from goldmeter.estimates.headline import have_labels, standard_error
+from goldmeter.estimates.judge_error import MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
 from goldmeter.estimates.primary import VERDICT, column
 from goldmeter.estimates.repeated_answers import parsed
+from goldmeter.estimates.signature import VerdictSource, changes
 from goldmeter.estimates.sums import summed
 from goldmeter.estimates.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
-from goldmeter.metrics.base import Floats
 from goldmeter.statistics.weighted import WeightedSums
 from goldmeter.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from goldmeter.wording.verdicts import Verdict
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import BiasModel, PairedDifference
+    from goldmeter.statistics import DesignedDifference, PairedDifference
     from goldmeter.statistics.clusters import ClusterTotals
 
 Parts = Sequence[tuple[float, Compared]]
@@ -223,21 +222,19 @@ def _by_weights(one: Compared, weighting: Weighting, confidence: float, margin: 
     plain = uncorrected(one, confidence, margin or None)
     if isinstance(weighting, Mix):
         parts = parts_of(one, weighting)
-        changed = sum(s * _share_changed(part) for s, part in parts) if is_by_judge_alone(one) else 0.0
-        shares = changed, sum(s * _outside(part) for s, part in parts)
+        unlike = _mixed(parts) if is_by_judge_alone(one) else None
         one = by_shares(one, parts)
     else:
-        shares = _share_changed(one) if is_by_judge_alone(one) else 0.0, _outside(one)
+        unlike = None
     estimate, (base, head) = weighted_difference(one, plain, confidence), weighted_sides(one)
     error = None
     if isfinite(estimate.high - estimate.low):
         error = standard_error(estimate.low, estimate.high, confidence)
-    estimate = with_judge_error(one, estimate, confidence, shares)
-    unchanged = one.unchanged and not one.sums.elsewhere
+    estimate = with_judge_error(one, estimate, confidence, unlike)
     decision: Verdict = Verdict.CANNOT_TELL
     if isfinite(estimate.value):
         better = one.head.higher_is_better
-        decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
+        decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=one.unchanged)
     beside = Plain(plain, weighting.option)
     return Difference(one, estimate, confidence, margin, decision, (base, head), beside, error)
 
@@ -248,20 +245,48 @@ def _difference(
     margin = margin_share * one.head.scale
     if weighting is not None:
         return _by_weights(one, weighting, confidence, margin)
-    if weighted := designed(one, confidence):
-        decision = verdict(
-            weighted.difference.low, weighted.difference.high, margin, higher_is_better=True, unchanged=False
-        )
-        sides = weighted.base, weighted.head
-        return Difference(one, weighted.difference, confidence, margin, decision, sides)
-    estimate = powered(one, confidence) or uncorrected(one, confidence, margin or None)
+    if labelled := by_some_labels(one, confidence):
+        estimate = _with_verdicts(one, labelled, confidence)
+        decision = verdict(estimate.low, estimate.high, margin, higher_is_better=True, unchanged=one.unchanged)
+        return Difference(one, estimate, confidence, margin, decision, (labelled.base, labelled.head))
+    estimate = uncorrected(one, confidence, margin or None)
     estimate = with_judge_error(one, estimate, confidence)
     if not isfinite(estimate.value):
         return Difference(one, estimate, confidence, margin, Verdict.CANNOT_TELL)
     better = one.head.higher_is_better
-    unchanged = one.unchanged and not one.sums.elsewhere
-    decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=unchanged)
+    decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=one.unchanged)
     return Difference(one, estimate, confidence, margin, decision)
+
+
+def _with_verdicts(one: Compared, labelled: "DesignedDifference", confidence: float) -> "PairedDifference":
+    """The difference by labels of a part of the rows, its interval narrowed by a judge's verdicts on all of them.
+
+    The judge's verdicts say how large the difference is, up to the difference of the judge's biases; labels say more
+    of it the more there are.
+    """
+    from goldmeter.statistics import LabelledDifference, PairedDifference, people_difference
+
+    alone = PairedDifference(*labelled[:6])
+    judged = Compared(one.blocks, VERDICT)
+    if not _is_judged(judged):
+        return alone
+    unlike, by_judge = unlikeness(judged), uncorrected(judged, confidence)
+    judge = VerdictSource.of(judged.head.column.facts.signature)
+    scale = difference_scale(judge, unlike).value
+    sampling = standard_error(by_judge.low, by_judge.high, confidence) ** 2
+    known = LabelledDifference(labelled.value, labelled.variance)
+    found = people_difference(by_judge.value, scale, sampling, known, confidence)
+    low, high = min(found.low, alone.value), max(found.high, alone.value)
+    return alone._replace(low=low, high=high, p_value=found.p_value, method=alone.method.with_notes(judge.name))
+
+
+def _is_judged(one: Compared) -> bool:
+    """Whether both candidates have verdicts of the same judge on nearly all rows."""
+    sides = one.blocks[0].base, one.blocks[0].head
+    judged = [found for side in sides if (found := measures(side).get(one.name)) is not None]
+    if len(judged) < len(sides) or changes(judged[0].signature, judged[1].signature) or one.is_one_cluster:
+        return False
+    return one.n >= (1.0 - human_labels.MOST_MISSING) * sum(len(pairing.head_rows) for pairing in one.blocks)
 
 
 def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
@@ -287,79 +312,57 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
 
 
 def with_judge_error(
-    one: Compared, estimate: "PairedDifference", confidence: float, shares: tuple[float, float] | None = None
+    one: Compared, estimate: "PairedDifference", confidence: float, unlike: Unlikeness | None = None
 ) -> "PairedDifference":
-    """The difference by the offline judge as one by human labels, where no labels check it; any other as it is.
+    """The difference by a judge as one of people's rates, where no labels check it; any other as it is.
 
-    The interval then includes how far the judge's bias differs between systems, for the rows whose answers changed:
-    those that any measure tells apart. With too many rows outside of the judge's domain, or a judge whose bias was not
-    measured, it is as wide as can be; so it is for pass@k and pass^k of several draws, where nobody measured its bias.
-
-    shares: of changed rows, and of rows outside of the domain, where rows count by weights; None: each row counts once.
+    The interval then includes how far the judge's biases of two systems may differ. With too many rows outside of the
+    offline judge's domain it is as wide as can be. unlike: by a mix; None: by the rows or their weights.
     """
-    from goldmeter.statistics import transported_difference
+    from goldmeter.statistics import people_difference
 
     if not is_by_judge_alone(one) or not isfinite(estimate.value):
         return estimate
-    changed = shares[0] if shares else _share_changed(one)
-    if not changed:
+    unlike = unlike or unlikeness(one)
+    if not unlike.changed:
         return estimate
-    model, outside = offline_bias(), shares[1] if shares else _outside(one)
-    several = (parsed(one.head.name) or ("", 1))[1] > 1
-    if model is None or outside > MOST_OUTSIDE or several:
+    judge = VerdictSource.of(one.head.column.facts.signature)
+    if judge.is_offline and (unlike.outside > MOST_OUTSIDE or offline_bias() is None):
         method = estimate.method.with_notes(JudgeError.UNKNOWN)
         return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=method)
-    sd = standard_error(estimate.low, estimate.high, confidence)
-    wider = transported_difference(estimate.value, sd**2, model, confidence, changed)
+    scale = difference_scale(judge, unlike, is_one_answer=(parsed(one.name) or ("", 1))[1] == 1)
+    sampling = standard_error(estimate.low, estimate.high, confidence) ** 2
+    found = people_difference(estimate.value, scale.value, sampling, confidence=confidence)
     return estimate._replace(
-        low=min(wider.low, estimate.low),
-        high=max(wider.high, estimate.high),
-        p_value=_p_value(estimate.value, 2.0 * changed**2 * model.inside + sd**2, model, estimate.p_value),
-        method=estimate.method.with_notes(JudgeError.ELSEWHERE),
+        low=min(found.low, estimate.low),
+        high=max(found.high, estimate.high),
+        p_value=max(found.p_value, estimate.p_value),
+        method=estimate.method.with_notes(JudgeError.ELSEWHERE if scale.measured else JudgeError.STATED),
     )
 
 
-def _share_changed(one: Compared) -> float:
-    """The share of measured rows that any measure tells apart; 1 if no other score says so of nearly all rows.
-
-    A row that lacks a score counts as changed if that score differs in the mean. Rows of a cascade whose verdicts are
-    both the language model's do not count: the offline judge's bias is not in them.
-    """
-    missing, totals = reduce(add, (_lacking(rows.pairing) for rows in one.rows()))
-    shared = sum(len(rows.measured) for rows in one.rows())
-    known = np.array([lacking <= human_labels.MOST_MISSING * shared for lacking in missing], np.bool_)
-    differ_in_mean = np.array([abs(total) > ROUNDING for total in totals], np.bool_)[known]
-    changed, every = 0.0, 0.0
+def unlikeness(one: Compared) -> Unlikeness:
+    """How unlike the measured rows, or questions, of both candidates are; each row counts by its weight."""
+    if one.by_question:
+        moved = one.n - one.sums.differences.unchanged
+        return Unlikeness(moved / one.n, float(one.sums.reworded > 0), _outside(one))
+    discordant = changed = every = 0.0
     for rows in one.rows():
-        scores = score_differences(rows.pairing)[rows.measured][:, known]
-        differ = np.where(np.isnan(scores), differ_in_mean, scores != 0.0)
-        # Without other scores it is not known which rows changed.
-        may_differ = differ.any(axis=1) | (rows.differences != 0.0) | (not known.any())
-        changed += _weight(rows, may_differ & _have_offline_verdicts(rows))
-        every += _weight(rows, np.ones_like(may_differ))
-    return changed / every
+        discordant += _weight(rows, rows.differences != 0.0)
+        changed += _weight(rows, rows.pairing.reworded[rows.measured])
+        every += _weight(rows, np.ones(len(rows.differences), np.bool_))
+    return Unlikeness(discordant / every, changed / every, _outside(one))
+
+
+def _mixed(parts: Parts) -> Unlikeness:
+    """How unlike the rows of all parts are, each part counting by its share."""
+    found = [(share, unlikeness(part)) for share, part in parts]
+    return Unlikeness(*(sum(share * getattr(of, name) for share, of in found) for name in Unlikeness._fields))
 
 
 def _weight(rows: ComparedRows, chosen: Mask) -> float:
     """The weight of some of the measured rows, 1 each without weights."""
     return float(np.count_nonzero(chosen) if rows.weights is None else rows.weights[chosen].sum())
-
-
-def _have_offline_verdicts(rows: ComparedRows) -> Mask:
-    """Which measured rows have a verdict of the offline judge in either candidate, shape (n,)."""
-    pairing = rows.pairing
-    sides = ((pairing.base, pairing.base_rows), (pairing.head, pairing.head_rows))
-    found = np.zeros(int(rows.measured.sum()), np.bool_)
-    for side, places in sides:
-        found |= True if side.by_offline is None else side.by_offline[places[rows.measured]]
-    return found
-
-
-def _lacking(pairing: Pairing) -> Floats:
-    """How many shared rows lack the difference of each score, and its total over the others; shape (2, k)."""
-    scores = score_differences(pairing)
-    missing = np.isnan(scores)
-    return np.vstack([missing.sum(axis=0), np.where(missing, 0.0, scores).sum(axis=0)])
 
 
 def _outside(one: Compared) -> float:
@@ -377,13 +380,11 @@ def _outside(one: Compared) -> float:
 
 
 def is_by_judge_alone(one: Compared) -> bool:
-    """Whether the measure is the offline judge's verdict, if only of some rows, and no human labels of both check it.
+    """Whether the measure is a judge's verdict, and no human labels of both candidates check it.
 
     Labels that changed answers lack check nothing: the others are of answers that did not change.
     """
-    by_question, rows = parsed(one.name), one.blocks[0].rows
-    sides, name = (rows.base, rows.head), by_question[0] if by_question else one.name
-    if name != VERDICT or not all(map(has_offline_verdicts, sides)):
+    if (parsed(one.name) or (one.name, 1))[0] != VERDICT:
         return False
     blocks = [pairing.rows for pairing in one.blocks]
     every = [
@@ -398,14 +399,6 @@ def _lack_labels(pairing: Pairing) -> bool:
     sides = (pairing.base, pairing.base_rows), (pairing.head, pairing.head_rows)
     labels = [label.rows(rows) for candidate, rows in sides if (label := column(candidate, LABEL)) is not None]
     return any(bool((np.isnan(label.values) & ~label.not_asked).any()) for label in labels)
-
-
-def _p_value(value: float, variances: Floats, model: "BiasModel", least: float) -> float:
-    """The p value that agrees with the intervals of `transported_difference`; least: that without the judge's error."""
-    from scipy.special import ndtr
-
-    tail = float(model.weights @ ndtr(-abs(value) / np.sqrt(variances)))
-    return max(min(2.0 * tail, 1.0), least)
 
 
 def crossed(one: Compared) -> CrossedEntry | None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from goldmeter.comparison import candidate_pairs, render
+from goldmeter.comparison.blocks import NO_ANSWER
 from goldmeter.comparison.gate import Gate, shared_primary
 from goldmeter.comparison.measures import LABEL
 from goldmeter.comparison.of_versions import Sides, document
@@ -17,7 +18,7 @@ from goldmeter.comparison.pairing import Pairing, distinct, pair
 from goldmeter.dataset.description import LABEL as LABEL_FACTS
 from goldmeter.errors import ComparisonError, did_you_mean
 from goldmeter.estimates.column_facts import ColumnFacts
-from goldmeter.estimates.columns import IN_DOMAIN, Candidate, Mask, ScoreColumn, Slices, hashed, hashed_twice
+from goldmeter.estimates.columns import IN_DOMAIN, Candidate, Hashes, Mask, ScoreColumn, Slices, hashed, hashed_twice
 from goldmeter.estimates.tables import facts_of
 from goldmeter.metrics.base import NOT_ASKED, Floats
 from goldmeter.metrics.catalogue import configure
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 ID = "id"
 # Columns that say which rows ask the same.
 CONTENT = ("input", "references")
+# The column of answers: those that are equal in both tables did not change.
+ANSWER = "response"
 
 
 class Keyed(NamedTuple):
@@ -145,6 +148,7 @@ def candidate(table: Keyed, options: ColumnOptions) -> Candidate:
         labels_random=options.labels_random,
         outside=_outside(table)[order],
         checks=checks[order],
+        answers=answers[order] if (answers := _answers(table)) is not None else None,
     )
 
 
@@ -272,6 +276,14 @@ def _outside(table: Keyed) -> Mask:
     if IN_DOMAIN not in table.frame.columns:
         return np.ones(len(table.ids), np.bool_)
     return np.array([not (is_missing(inside) or inside) for inside in table.frame[IN_DOMAIN].tolist()], np.bool_)
+
+
+def _answers(table: Keyed) -> Hashes | None:
+    """The hash of each answer; None where the table holds none."""
+    answers = table.frame[ANSWER].tolist() if ANSWER in table.frame.columns else []
+    if all(map(is_missing, answers)):
+        return None
+    return _hashes([NO_ANSWER if is_missing(text) else str(text) for text in answers])
 
 
 def _groups(table: Keyed, name: str) -> Any:

@@ -62,6 +62,13 @@ class Pairing:
         """How often the shared rows count, as HEAD says, shape (n,); None without weights."""
         return None if self.head.weights is None else self.head.weights[self.head_rows]
 
+    @property
+    def reworded(self) -> Mask:
+        """Which shared rows have another answer in HEAD, or one that is not known to be equal, shape (n,)."""
+        if self.base.answers is None or self.head.answers is None:
+            return np.ones(len(self.head_rows), np.bool_)
+        return np.asarray(self.base.answers[self.base_rows] != self.head.answers[self.head_rows])
+
     def without(self, changed: Mask) -> "Pairing":
         """The pairing without the shared rows whose data changed; changed: shape (n,)."""
         base_rows, head_rows = self.base_rows[~changed], self.head_rows[~changed]

@@ -1,4 +1,4 @@
-"""Prediction-powered difference of human labels: labels on a random part of the rows, other scores on all of them."""
+"""Difference of human labels on a part of the rows, with what the other measures, above all the judge, say of all."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -8,160 +8,122 @@ import numpy as np
 
 from goldmeter.comparison.compared import Compared, ComparedRows
 from goldmeter.comparison.measures import LABEL
-from goldmeter.comparison.pairing import Pairing, Positions
+from goldmeter.comparison.pairing import Positions
 from goldmeter.estimates import estimates, human_labels
-from goldmeter.estimates.columns import Hashes
+from goldmeter.estimates.columns import Candidate, Hashes
 from goldmeter.metrics.base import Floats
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import DesignedLabels, PairedDifference
+    from goldmeter.statistics import DesignedDifference, DesignedLabels
 
-# Of more labelled rows a prediction-powered difference is not computed, as they say enough by themselves; of the other
-# rows so many are used, which leaves 1 % of their variance at ten times as many as labelled ones.
+# Of more labels chosen at random the difference is that of the rows that have both, as they say enough by themselves;
+# of the other rows so many are used, which leaves 1 % of their variance at ten times as many as labelled ones.
 MOST_LABELLED, MOST_OTHERS = 50_000, 500_000
 
 
-def powered(one: Compared, confidence: float) -> "PairedDifference | None":
-    """The difference of human labels on a random part of the rows, with what the other measures say of all rows.
-
-    Returns:
-        None for other measures, labels that were not chosen at random, too few or more than 50,000 of them, and labels
-        on every row.
-    """
-    from goldmeter.statistics import PairedDifference, cross_fitted, ppi_difference
-
-    if one.name != LABEL or one.n < human_labels.FEWEST or one.is_one_cluster:
-        return None
-    pairing = one.blocks[0]
-    if one.is_designed or one.n > MOST_LABELLED or not (pairing.base.labels_random and pairing.head.labels_random):
-        return None
-    labelled, rest = reduce(_joined, map(_powering, one.rows()))
-    if not len(rest.keys):
-        return None
-    scores = human_labels.filled([*np.vstack([labelled.scores, rest.scores]).T], len(labelled.keys) + len(rest.keys))
-    if not scores.shape[1]:
-        return None
-    d, width = labelled.differences, one.head.scale
-    inside, outside = cross_fitted(d, scores[: len(d)], scores[len(d) :], labelled.clusters, bounds=(-width, width))
-    return estimates.with_warnings(
-        lambda: PairedDifference(
-            *ppi_difference(d, inside, outside, labelled.clusters, rest.clusters, one.bounds, confidence)[:6]
-        )
-    )
-
-
-class _Weighted(NamedTuple):
-    """The difference of labels that a design chose, and the values of both versions."""
-
-    difference: "PairedDifference"
-    base: float
-    head: float
-
-
-def designed(one: Compared, confidence: float) -> _Weighted | None:
-    """The difference of human labels on rows that a design chose, over all shared rows.
+def by_some_labels(one: Compared, confidence: float) -> "DesignedDifference | None":
+    """The difference over all shared rows by human labels of a part of them, chosen at random or by a design.
 
     Each version's labels count for the rows that they stand for, and the version's other measures help them.
 
     Returns:
-        None for other measures, and labels that no design chose.
+        None for other measures, labels on every row, labels that were not chosen so, and too few or too many of them.
     """
-    from goldmeter.statistics import Method, PairedDifference, designed_difference
+    from goldmeter.statistics import Method, designed_difference
 
-    if not one.is_designed:
+    if not (one.is_designed or _is_random_part(one)):
         return None
-    parts = [_sides(rows) for rows in one.rows()]
-    keys = np.concatenate([part.keys for part in parts])
-    order = np.argsort(keys, kind="stable")
-    known = [part.groups for part in parts if part.groups is not None]
-    groups = np.concatenate(known)[order] if known else None
-    older, newer = (_labels([part.sides[i] for part in parts], order, groups) for i in (0, 1))
-    is_one = any(estimates.is_one_cluster(None if groups is None else groups[~np.isnan(of.y)]) for of in (older, newer))
-    found = estimates.with_warnings(lambda: designed_difference(older, newer, None if is_one else groups, confidence))
-    difference = PairedDifference(*found[:6])
+    rows = reduce(_joined, map(_rows, one.rows())).sorted(None)
+    older, newer = (_labels(side, rows) for side in rows.sides)
+    is_one = any(estimates.is_one_cluster(_of_labelled(rows.groups, of)) for of in (older, newer))
+    groups = None if is_one else rows.groups
+    found = estimates.with_warnings(lambda: designed_difference(older, newer, groups, confidence))
     if is_one:
-        difference = difference._replace(low=-1.0, high=1.0, method=Method(estimates.ONE_CLUSTER), p_value=1.0)
-    return _Weighted(difference, found.base, found.head)
+        return found._replace(low=-1.0, high=1.0, method=Method(estimates.ONE_CLUSTER), p_value=1.0, variance=1.0)
+    return found if one.is_designed else found._replace(method=Method("ppi", found.method.notes))
 
 
-class _Sides(NamedTuple):
-    """The shared rows of a block: keys, clusters, and of each version labels, other scores and probabilities."""
+def _is_random_part(one: Compared) -> bool:
+    if one.name != LABEL or not human_labels.FEWEST <= one.n <= MOST_LABELLED:
+        return False
+    both = one.blocks[0]
+    shared = sum(len(pairing.head_rows) for pairing in one.blocks)
+    return both.base.labels_random and both.head.labels_random and one.n < shared
+
+
+class _Side(NamedTuple):
+    """Of each shared row of a version: its label, NaN without, the other scores, and the label's probability."""
+
+    labels: Floats
+    scores: Floats
+    probability: Floats
+
+    @classmethod
+    def of(cls, version: Candidate, labels: Floats, own: Positions) -> "_Side":
+        """The rows of a version; labels: of all its rows. own: its shared rows."""
+        scores = [column.values[own] for column in version.columns if column.name != LABEL]
+        scores += [] if version.offline is None else [version.offline[own]]
+        chances = np.full(len(own), np.nan) if version.label_probability is None else version.label_probability[own]
+        return cls(labels[own], np.column_stack([np.empty((len(own), 0)), *scores]), chances)
+
+
+class _Rows(NamedTuple):
+    """Shared rows: keys, clusters, both versions, and how many rows they stand for."""
 
     keys: Hashes
     groups: Positions | None
-    sides: list[tuple[Floats, Floats, Floats]]
+    sides: Sequence[_Side]
+    n: int
+
+    @property
+    def labelled(self) -> Floats:
+        """Which rows have a label of either version, shape (rows,)."""
+        base, head = self.sides
+        return np.asarray(~(np.isnan(base.labels) & np.isnan(head.labels)))
+
+    def sorted(self, most: int | None) -> "_Rows":
+        """The rows in the order of their keys; most: how many of those without a label, all if None."""
+        order = np.argsort(self.keys, kind="stable")
+        if most is not None:
+            unlabelled = ~self.labelled[order]
+            order = order[~unlabelled | (np.cumsum(unlabelled) <= most)]
+        sides = [_Side(*(array[order] for array in side)) for side in self.sides]
+        return _Rows(self.keys[order], None if self.groups is None else self.groups[order], sides, self.n)
 
 
-def _sides(rows: ComparedRows) -> _Sides:
+def _rows(rows: ComparedRows) -> _Rows:
     pairing = rows.pairing
-    of_versions = (pairing.base, rows.base, pairing.base_rows), (pairing.head, rows.head, pairing.head_rows)
-    sides = [
-        (
-            measure.values[own],
-            np.column_stack([np.empty((len(own), 0)), *(c.values[own] for c in version.columns if c.name != LABEL)]),
-            np.ones(len(own)) if version.label_probability is None else version.label_probability[own],
-        )
-        for version, measure, own in of_versions
-    ]
-    return _Sides(pairing.keys, pairing.groups, sides)
+    versions = (pairing.base, rows.base, pairing.base_rows), (pairing.head, rows.head, pairing.head_rows)
+    sides = [_Side.of(version, measure.values, own) for version, measure, own in versions]
+    return _Rows(pairing.keys, pairing.groups, sides, len(pairing.keys))
 
 
-def _labels(
-    parts: Sequence[tuple[Floats, Floats, Floats]], order: Positions, groups: Positions | None
-) -> "DesignedLabels":
-    """The labels of one version with what its other measures expect; parts: labels, scores, probabilities of blocks."""
-    from goldmeter.statistics import DesignedLabels
-
-    y, scores, probability = (np.concatenate(arrays)[order] for arrays in zip(*parts, strict=True))
-    complete = human_labels.filled([*scores.T], len(y))
-    return DesignedLabels(y, human_labels.expected_labels(y, complete, groups), probability)
-
-
-class _Powering(NamedTuple):
-    """Rows for a prediction-powered difference: their keys, differences of labels (NaN without) and of all scores."""
-
-    keys: Hashes
-    differences: Floats
-    scores: Floats
-    clusters: Positions | None
-
-    def first(self, limit: int | None) -> "_Powering":
-        """The rows in the order of their keys, at most so many."""
-        return self.rows(np.argsort(self.keys, kind="stable")[:limit])
-
-    def rows(self, chosen: Positions) -> "_Powering":
-        """Some rows, by their numbers."""
-        clusters = None if self.clusters is None else self.clusters[chosen]
-        return _Powering(self.keys[chosen], self.differences[chosen], self.scores[chosen], clusters)
-
-    def with_more(self, other: "_Powering") -> "_Powering":
-        """The rows of both."""
-        keys, differences, scores = (np.concatenate(pair) for pair in zip(self[:3], other[:3], strict=True))
-        clusters = [some for some in (self.clusters, other.clusters) if some is not None]
-        return _Powering(keys, differences, scores, np.concatenate(clusters) if clusters else None)
-
-
-def _powering(rows: ComparedRows) -> tuple[_Powering, _Powering]:
-    """The labelled rows of a block and the others."""
-    pairing, scores = rows.pairing, score_differences(rows.pairing)
-    differences = np.full(len(rows.measured), np.nan)
-    differences[rows.measured] = rows.differences
-    every = _Powering(pairing.keys, differences, scores, pairing.groups)
-    return every.rows(np.flatnonzero(rows.measured)), every.rows(np.flatnonzero(~rows.measured)).first(MOST_OTHERS)
-
-
-def _joined(mine: tuple[_Powering, _Powering], more: tuple[_Powering, _Powering]) -> tuple[_Powering, _Powering]:
-    """Join the rows of blocks: all labelled rows, and the others with the smallest keys, up to MOST_OTHERS.
+def _joined(mine: _Rows, more: _Rows) -> _Rows:
+    """Join the rows of blocks: all labelled ones, and of the others of a random part those with the smallest keys.
 
     Keys are hashes, so those others are a random part.
     """
-    return mine[0].with_more(more[0]).first(None), mine[1].with_more(more[1]).first(MOST_OTHERS)
+    sides = [_Side(*map(np.concatenate, zip(*both, strict=True))) for both in zip(mine.sides, more.sides, strict=True)]
+    groups = [some for some in (mine.groups, more.groups) if some is not None]
+    both = _Rows(
+        np.concatenate([mine.keys, more.keys]), np.concatenate(groups) if groups else None, sides, mine.n + more.n
+    )
+    return both if _are_designed(both) else both.sorted(MOST_OTHERS)
 
 
-def score_differences(pairing: Pairing) -> Floats:
-    """HEAD minus BASE of every measure but the labels, NaN where one lacks it; shape (rows, k)."""
-    base = {column.name: column.values[pairing.base_rows] for column in pairing.base.columns if column.name != LABEL}
-    changes = [
-        column.values[pairing.head_rows] - base[column.name] for column in pairing.head.columns if column.name in base
-    ]
-    return np.column_stack(changes) if changes else np.empty((len(pairing.head_rows), 0))
+def _are_designed(rows: _Rows) -> bool:
+    return any(bool((~np.isnan(side.probability)).any()) for side in rows.sides)
+
+
+def _labels(side: _Side, rows: _Rows) -> "DesignedLabels":
+    """The labels of a version with what its other measures expect; without a design all chances are equal."""
+    from goldmeter.statistics import DesignedLabels
+
+    complete = human_labels.filled([*side.scores.T], len(side.labels))
+    equal = np.count_nonzero(~np.isnan(side.labels)) / rows.n
+    chances = np.where(np.isnan(side.probability), equal, side.probability)
+    return DesignedLabels(side.labels, human_labels.expected_labels(side.labels, complete, rows.groups), chances)
+
+
+def _of_labelled(groups: Positions | None, side: "DesignedLabels") -> Positions | None:
+    return None if groups is None else groups[~np.isnan(side.y)]

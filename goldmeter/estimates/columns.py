@@ -27,6 +27,8 @@ NOT_RATED = -1
 # Tables that hold no scores, or only those of data/load; every other table that aggregate and report read does.
 NO_SCORES = frozenset({"load", "load_rejected", "normalize", "embed", "preference", "aggregate"})
 KEYS = ("id", "candidate")
+# Column of data/judge: the offline judge's probability that the answer is right.
+OFFLINE_MATCH = "offline_match"
 # Column of data/judge: whether a row lies in the judge's domain.
 IN_DOMAIN = "in_domain"
 # Column of data/load where questions have several draws: the question's id, without the draw.
@@ -103,6 +105,8 @@ class Candidate:
     unless a design chose the rows.
     outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so, and in a cascade.
     by_offline: which rows the offline judge of a cascade decided, shape (n,); None without a cascade.
+    offline: the offline judge's probability that the answer is right, shape (n,); None where no table has it.
+    answers: hash of each answer, shape (n,); None where it is not known.
     ratings: what each rater says of the row's answer, shape (n, raters): 1 right, 0 wrong, NOT_RATED; None unless
     labels of several raters are mapped.
     questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
@@ -124,6 +128,8 @@ class Candidate:
     question_checks: Hashes | None = None
     ratings: Ratings | None = None
     weights: Floats | None = None
+    answers: Hashes | None = None
+    offline: Floats | None = None
 
     @property
     def labels_designed(self) -> bool:
@@ -155,7 +161,7 @@ class Candidate:
 # Arrays of a candidate with one element for each row.
 _BY_ROW = (
     "keys", "positions", "groups", "label_probability", "outside", "by_offline", "questions", "checks",
-    "question_checks", "ratings", "weights",
+    "question_checks", "ratings", "weights", "answers", "offline",
 )  # fmt: skip
 
 
@@ -198,6 +204,7 @@ def candidates(
     by_offline = next((_by_offline(table, part) for table in score_tables if JUDGED_BY in table.schema.names), None)
     judges = [table for table in score_tables if IN_DOMAIN in table.schema.names and by_offline is None]
     outside = next((_outside(table, part) for table in judges), None)
+    offline = next((_offline(table, part) for table in score_tables if OFFLINE_MATCH in table.schema.names), None)
     for number, name in enumerate(names.values):
         chosen = np.flatnonzero(names.codes == number)
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -217,6 +224,7 @@ def candidates(
             question_checks=None if question_checks is None else question_checks[order],
             ratings=None if ratings is None else ratings[order],
             weights=None if weights is None else weights[order],
+            offline=None if offline is None else offline[order],
         )
 
 
@@ -243,6 +251,10 @@ def ratings_of(column: pa.ChunkedArray) -> Ratings:
 def _outside(table: Parts, part: int | None) -> Mask:
     inside = _reader(table, part)([IN_DOMAIN])[IN_DOMAIN].fill_null(True)  # noqa: FBT003 (pyarrow)
     return ~np.asarray(inside.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _offline(table: Parts, part: int | None) -> Floats:
+    return np.asarray(_reader(table, part)([OFFLINE_MATCH])[OFFLINE_MATCH].to_numpy(zero_copy_only=False), np.float64)
 
 
 def _by_offline(table: Parts, part: int | None) -> Mask:

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.estimates import estimates, human_labels, metrics_report, rater_agreement
-from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.metrics_report import Candidates, MetricEntry, PreferenceEntry
-from goldmeter.estimates.offline_calibration import OFFLINE_MATCH, RECALIBRATED, Probabilities, Recalibration
+from goldmeter.estimates.offline_calibration import RECALIBRATED, Probabilities, Recalibration
 from goldmeter.estimates.preferences import win_rates
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.score_parts import SecondSums

@@ -3,25 +3,19 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from goldmeter.console.format import counted
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.human_labels import FEWEST, LABEL
+from goldmeter.estimates.judge_error import MOST_OUTSIDE, offline_bias
 from goldmeter.estimates.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
 from goldmeter.estimates.primary import VERDICT, Primary, column, primary
 from goldmeter.estimates.signature import OFFLINE, VerdictSource
 from goldmeter.estimates.sums import CandidateSums, System
-from goldmeter.metrics.base import Floats
-from goldmeter.models.offline.measured import measured
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import BiasModel
 
-# The share of rows outside of the offline judge's domain from which on its rate allows no claim. Up to it, these rows
-# count as all wrong in the lower limit and as all right in the upper one.
-MOST_OUTSIDE = 0.1
 # The number of labels that a note proposes.
 PROPOSED = 50
 LABELS = "human labels"
@@ -254,12 +248,6 @@ def standard_error(low: float, high: float, confidence: float) -> float:
     return (high - low) / 2.0 / -float(ndtri((1.0 - confidence) / 2.0))
 
 
-def has_offline_verdicts(candidate: System) -> bool:
-    """Whether the offline judge gave all or some verdicts on the candidate's answers."""
-    judged = column(candidate, VERDICT)
-    return judged is not None and VerdictSource.of(judged.facts.signature).has_offline
-
-
 def have_labels(candidates: Sequence[System]) -> bool:
     """Whether human labels allow a statement on all these candidates, so that they need no judge."""
     try:
@@ -276,18 +264,6 @@ def _proposal(confidence: float) -> str:
         f"{PROPOSED} human labels of randomly chosen rows (dataset.labels: random) would give the rate to "
         f"±{50 * (high - low):.0f} points or closer."
     )
-
-
-def offline_bias() -> "BiasModel | None":
-    """How the offline judge's bias varies; None for a model that was not measured."""
-    from goldmeter.statistics import bias_model
-
-    facts = measured()
-    if facts is None:
-        return None
-    systems = facts["systems"]
-    errors: Floats = np.array([one["error"] for one in systems])
-    return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
 
 
 def _loser(pair: Mapping[str, Any], measure: str) -> str | None:

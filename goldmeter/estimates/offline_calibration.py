@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from goldmeter.estimates.columns import Candidate, Hashes, Mask, hashed
+from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate, Hashes, Mask, hashed
 from goldmeter.estimates.human_labels import LABEL, MOST_LABELLED, most_have
 from goldmeter.estimates.metrics_report import CalibrationEntry, ReliabilityEntry
 from goldmeter.estimates.score_parts import ScoreParts
@@ -19,8 +19,6 @@ from goldmeter.metrics.base import Floats
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics.calibration import Calibration
 
-# Column of data/judge: the offline judge's probability that the answer is right.
-OFFLINE_MATCH = "offline_match"
 # With fewer labelled rows a curve would fit their noise.
 FEWEST_CALIBRATED = 50
 # Groups of a reliability diagram, and the fewest rows of one.

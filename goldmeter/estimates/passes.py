@@ -10,9 +10,9 @@ import numpy as np
 
 from goldmeter.errors import ParamsError
 from goldmeter.estimates import human_labels, metrics_report
-from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate
 from goldmeter.estimates.criterion_rates import counted, criteria_entry, criteria_sums
-from goldmeter.estimates.offline_calibration import OFFLINE_MATCH, LabelledProbabilities, joined, labelled_probabilities
+from goldmeter.estimates.offline_calibration import LabelledProbabilities, joined, labelled_probabilities
 from goldmeter.estimates.score_parts import (
     PartSums,
     ScoreParts,

@@ -28,16 +28,25 @@ from goldmeter.statistics.ppi import PpiDifference, PpiEstimate, ppi_difference,
 from goldmeter.statistics.repeated import VarianceSplit, pass_all, pass_at, question_interval, variance_split
 from goldmeter.statistics.sequential import DriftState, alpha_spending, drift_detector
 from goldmeter.statistics.threshold import FittedThreshold, threshold_from_labels
-from goldmeter.statistics.transported import BiasModel, bias_model, transported, transported_difference
+from goldmeter.statistics.transported import (
+    BiasModel,
+    LabelledDifference,
+    PeopleDifference,
+    bias_model,
+    bias_scale,
+    people_difference,
+    transported,
+)
 from goldmeter.statistics.wilson import score_interval
 
 __all__ = [
     "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
-    "FewRows", "FittedThreshold", "Method", "PairSums", "PairedDifference", "PpiDifference", "PpiEstimate", "Strength",
-    "TooManyRowsError", "VarianceSplit", "WinRate", "agreement", "alpha_spending",
-    "bias_model", "corpus_difference", "corpus_influence", "corpus_interval", "correlations", "cross_fitted",
-    "designed_difference", "designed_mean", "detectable_corpus_difference", "detectable_difference",
-    "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at",
-    "ppi_difference", "ppi_mean", "question_interval", "required_rows", "rows_to_find", "score_interval", "sidak",
-    "strengths", "threshold_from_labels", "transported", "transported_difference", "variance_split", "win_rate",
+    "FewRows", "FittedThreshold", "LabelledDifference", "Method", "PairSums", "PairedDifference", "PeopleDifference",
+    "PpiDifference", "PpiEstimate", "Strength", "TooManyRowsError", "VarianceSplit", "WinRate", "agreement",
+    "alpha_spending", "bias_model", "bias_scale", "corpus_difference", "corpus_influence", "corpus_interval",
+    "correlations", "cross_fitted", "designed_difference", "designed_mean", "detectable_corpus_difference",
+    "detectable_difference", "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference",
+    "pass_all", "pass_at", "people_difference", "ppi_difference", "ppi_mean", "question_interval", "required_rows",
+    "rows_to_find", "score_interval", "sidak", "strengths", "threshold_from_labels", "transported", "variance_split",
+    "win_rate",
 ]  # fmt: skip

@@ -15,6 +15,10 @@ from goldmeter.statistics.wilson import effective_n, score_interval
 
 # Degrees of freedom of two clusters, also when one of them is nearly everything.
 _LEAST_DF = 1.0
+# Rows more that count whose label turns with the version: with 50 labels, one of 25 such rows may not have been drawn.
+_UNSEEN = 2.0
+# With all rows labelled no variance is left.
+_LEAST_VARIANCE = 1e-18
 
 
 def designed_mean(
@@ -89,6 +93,7 @@ class WeightedMean(NamedTuple):
         df: Degrees of freedom; None without clusters.
         slope: Of the labels on the score.
         influence: What each row adds to the error of the value, shape (n + n_rest,), labelled rows first.
+        of_labels: What each label adds to the error of the mean over just these rows, shape (n,).
         events: Number of events among as many labels that count as the worst case says.
     """
 
@@ -97,6 +102,7 @@ class WeightedMean(NamedTuple):
     df: float | None
     slope: float
     influence: FloatArray
+    of_labels: FloatArray
     events: float
 
 
@@ -127,7 +133,7 @@ def weighted_mean(rows: Rows, share: FloatArray, probability: FloatArray | None 
     level = float(share @ residual)
     allowed = (0.0, 1.0) if probability is None else known_range(rows)
     value = min(max(score.slope * float(scores.mean()) + level, allowed[0]), allowed[1])
-    influence = share * (residual - level)
+    of_labels = influence = share * (residual - level)
     every = _of_all_rows(rows, share, influence, score.slope * (scores - scores.mean()))
     if probability is None:
         sums = every if rows.shared is None else _summed(rows.shared, every)
@@ -136,7 +142,7 @@ def weighted_mean(rows: Rows, share: FloatArray, probability: FloatArray | None 
         influence = _of_fixed_size(influence, probability)
         variance = float(influence @ influence) * _lost(rows.y.size)
     n_eff, df, events = _effective(rows, share, value, variance, influence, score.explained)
-    return WeightedMean(value, n_eff, df, score.slope, every, events)
+    return WeightedMean(value, n_eff, df, score.slope, every, of_labels, events)
 
 
 def _of_all_rows(rows: Rows, share: FloatArray, influence: FloatArray, scores: FloatArray) -> FloatArray:
@@ -265,6 +271,8 @@ class DesignedDifference(NamedTuple):
         p_value: Two-sided p value.
         base: The mean of the base.
         head: The mean of the head.
+        variance: Of the difference over just these rows, above 0: what the labels of the others could change. Two rows
+            more count whose labels turn with the version, as rare changes may not have been drawn.
     """
 
     value: float
@@ -275,6 +283,7 @@ class DesignedDifference(NamedTuple):
     p_value: float
     base: float
     head: float
+    variance: float
 
 
 def designed_difference(
@@ -327,7 +336,25 @@ def designed_difference(
 
     p_value = inverted(excess) if value else 1.0
     n = min(int(np.count_nonzero(~np.isnan(one.y))) for one in (base, head))
-    return DesignedDifference(value, *limits(confidence), n, Method(DESIGNED), p_value, older.value, newer.value)
+    variance = _variance_over_rows((base, older), (head, newer), codes)
+    method = Method(DESIGNED)
+    return DesignedDifference(value, *limits(confidence), n, method, p_value, older.value, newer.value, variance)
+
+
+def _variance_over_rows(
+    base: tuple[DesignedLabels, WeightedMean], head: tuple[DesignedLabels, WeightedMean], codes: Codes | None
+) -> float:
+    """Return the variance of the difference over just these rows; codes: the cluster of each."""
+    added, largest = np.zeros(base[0].y.size), 0.0
+    for sign, (labels, mean) in ((-1.0, base), (1.0, head)):
+        known = ~np.isnan(labels.y)
+        chances = labels.probability[known]
+        left_open = np.sqrt(1.0 - chances)
+        added[known] += sign * mean.of_labels * left_open
+        largest = max(largest, float((shares_of(chances, chances.size) * left_open).max()))
+    sums = added if codes is None else np.bincount(codes, weights=added)
+    n = int(np.count_nonzero(sums))
+    return max(float(sums @ sums) * _lost(n) + _UNSEEN * largest**2, _LEAST_VARIANCE)
 
 
 def _mean(labels: DesignedLabels, codes: Codes | None) -> tuple[WeightedMean, FloatArray]:

@@ -10,10 +10,11 @@ from goldmeter.wording.verdicts import Decision, Role, Verdict
 
 
 class JudgeError(StrEnum):
-    """What the method of a difference notes whose interval includes the offline judge's error."""
+    """What the method of a difference notes whose interval includes the judge's error."""
 
     UNKNOWN = "judge's error unknown"
     ELSEWHERE = "judge's error on other data"
+    STATED = "judge's error as stated for judges that were not measured"
 
 
 JUDGE_ERRORS = frozenset(JudgeError)

@@ -120,11 +120,28 @@ def test_plain_columns_are_compared_by_what_is_said_of_them() -> None:
 
     compared = compare(base, head, on="key", primary="ms", **options)
 
-    assert compared.measures["verdict"].to_dict() == {"ms": "worse", "stars": "worse", "ok": "unchanged"}
+    assert compared.measures["verdict"].to_dict() == {"ms": "worse", "stars": "worse", "ok": "cannot tell"}
     assert compared.measures.loc["stars", ["base", "head"]].tolist() == [1.0, 0.0]
     assert compare(base[["key", "ms", "ok"]], head[["key", "ms", "ok"]], on="key", primary="ok").measures.loc[
         "ms", "role"
     ] == ("secondary")
+
+
+def test_only_equal_answers_are_unchanged() -> None:
+    base = pd.DataFrame({"id": IDS, "response": [f"answer {key}" for key in IDS], "ok": True})
+    other = base.assign(response=["another one", *base["response"][1:]])
+
+    found = {
+        name: compare(base, head, primary="ok")
+        for name, head in (("same", base), ("other", other), ("unknown", base.drop(columns="response")))
+    }
+
+    assert {name: one.measures.loc["ok", "verdict"] for name, one in found.items()} == {
+        "same": "unchanged",
+        "other": "cannot tell",
+        "unknown": "cannot tell",
+    }
+    assert [one.verdict for one in found.values()] == ["ship", "undecided", "undecided"]
 
 
 def test_groups_and_slices() -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 
-from goldmeter.statistics import bias_model, transported, transported_difference
+from goldmeter.statistics import LabelledDifference, bias_model, bias_scale, people_difference, transported
 
 SETS = ["a"] * 5 + ["b"] * 10 + ["c"] * 5
 
@@ -21,7 +22,6 @@ def test_variances_are_found_again_from_many_sets():
 
     model = bias_model(drawn(rng, 0.06, 0.03, 0.02, sets), np.full(800, 0.02**2), sets)
 
-    assert (model.weights @ model.inside) ** 0.5 == pytest.approx(0.03, abs=0.003)
     assert (model.weights @ model.variances) ** 0.5 == pytest.approx(np.hypot(0.06, 0.03), abs=0.01)
 
 
@@ -38,17 +38,6 @@ def test_covers_a_new_system_of_a_new_set(between, inside):
     assert hits / draws >= 0.93 - 3 * (0.05 * 0.95 / draws) ** 0.5
 
 
-def test_covers_the_difference_of_two_systems_of_a_new_set():
-    rng = np.random.default_rng(3)
-    hits, draws = 0, 150
-    for _ in range(draws):
-        model = bias_model(drawn(rng, 0.08, 0.03, 0.02), np.full(20, 0.02**2), SETS)
-        estimate = transported_difference(0.1, 0.0, model)
-        hits += estimate.low <= 0.1 - rng.normal(0, 0.03) + rng.normal(0, 0.03) <= estimate.high
-
-    assert hits / draws >= 0.93 - 3 * (0.05 * 0.95 / draws) ** 0.5
-
-
 def test_a_bias_that_systems_share_moves_the_interval_and_not_the_value():
     strict = bias_model([-0.1] * 20, [1e-6] * 20, [str(i % 10) for i in range(20)])
 
@@ -58,23 +47,79 @@ def test_a_bias_that_systems_share_moves_the_interval_and_not_the_value():
     assert 0.7 < estimate.high < 0.73
 
 
-def test_the_difference_of_two_systems_leaves_out_what_their_set_shares():
-    model = bias_model([-0.1] * 5 + [0.0] * 10 + [0.1] * 5, [1e-6] * 20, SETS)
+def test_the_scale_of_biases_is_found_again_without_the_sampling_error():
+    rng = np.random.default_rng(3)
+    shares = rng.uniform(0.1, 0.4, 4000)
+    bias = 0.2 * shares * rng.normal(size=4000) + rng.normal(0, 0.03, 4000)
 
-    difference, rate = transported_difference(0.1, 0.0, model), transported(0.5, 0.0, model)
+    assert bias_scale(bias, np.full(4000, 0.03**2), shares, ["a"] * 3000 + ["b"] * 1000) == pytest.approx(0.2, rel=0.06)
+    assert bias_scale([0.0, 0.0], [0.1, 0.1], [0.2, 0.2], ["a", "b"]) == 0.0
 
-    assert difference.high - difference.low < 0.1 < rate.high - rate.low
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([], [], [], []), "at least one"),
+        (([0.1], [0.1, 0.1], [0.2], ["a"]), "2 variances"),
+        (([0.1], [0.1], [0.0], ["a"]), r"discordant\[0\] = 0.0"),
+        (([np.nan], [0.1], [0.1], ["a"]), "not finite"),
+    ],
+)
+def test_a_scale_of_wrong_numbers_is_refused(columns, message):
+    with pytest.raises(ValueError, match=message):
+        bias_scale(*columns)
 
 
-def test_equal_answers_add_no_error_to_a_difference():
-    model = bias_model([-0.1] * 5 + [0.0] * 10 + [0.1] * 5, [1e-4] * 20, SETS)
+@given(st.floats(-1, 1), st.floats(0, 0.3), st.floats(0, 0.1), st.floats(-1, 1), st.floats(1e-8, 1.0), st.booleans())
+def test_interval_and_p_value_agree_and_lie_in_the_bounds(judge, scale, sampling, value, variance, labelled):
+    known = LabelledDifference(value, variance) if labelled else None
 
-    widths = [(e := transported_difference(0.1, 1e-4, model, changed=c)).high - e.low for c in (0.0, 0.1, 1.0)]
+    found = people_difference(judge, scale, sampling, known)
 
-    assert widths[0] == pytest.approx(2 * 1.96 * 0.01, abs=1e-4)
-    assert widths[0] < widths[1] < widths[2]
-    with pytest.raises(ValueError, match=r"changed = 1\.5"):
-        transported_difference(0.1, 1e-4, model, changed=1.5)
+    assert -1.0 <= found.low <= found.high <= 1.0
+    assert 0.0 <= found.p_value <= 1.0
+    if abs(found.p_value - 0.05) > 1e-3:
+        assert (found.p_value < 0.05) == (found.low > 0.0 or found.high < 0.0)
+
+
+def test_without_labels_the_interval_is_that_of_a_t_distribution_and_its_sampling_error():
+    found = people_difference(0.1, 0.02, 0.0)
+    assert (found.low, found.high) == pytest.approx([0.1 + t.ppf(q, 4) * 0.02 for q in (0.025, 0.975)], abs=5e-5)
+    assert found.p_value == pytest.approx(2 * t.sf(0.1 / 0.02, 4), abs=2e-4)
+
+    found = people_difference(0.1, 0.0, 0.02**2)
+    assert (found.low, found.high) == pytest.approx([0.1 + norm.ppf(q) * 0.02 for q in (0.025, 0.975)], abs=5e-5)
+
+
+def test_labels_narrow_the_interval_and_win_where_they_contradict_the_judge():
+    alone = people_difference(0.1, 0.03, 1e-4)
+    some = people_difference(0.1, 0.03, 1e-4, LabelledDifference(0.1, 0.03**2))
+    others = people_difference(0.1, 0.005, 0.0, LabelledDifference(-0.4, 0.03**2))
+
+    assert some.high - some.low < 0.8 * (alone.high - alone.low)
+    assert others.low < -0.4 < others.high < -0.25
+    assert people_difference(0.1, 1e6, 0.0, LabelledDifference(0.3, 0.03**2)).low == pytest.approx(
+        0.3 - 1.96 * 0.03, abs=1e-3
+    )
+
+
+def test_covers_the_difference_of_people_with_any_number_of_labels():
+    rng, draws, scale = np.random.default_rng(4), 400, 0.03
+    for error in (None, 0.06, 0.02):
+        hits = 0
+        for _ in range(draws):
+            true = rng.normal(0, 0.05)
+            judge = true + scale * rng.standard_t(4)
+            known = None if error is None else LabelledDifference(true + rng.normal(0, error), error**2)
+            found = people_difference(float(np.clip(judge, -1, 1)), scale, 0.0, known)
+            hits += found.low <= true <= found.high
+        assert hits / draws >= 0.935 - 3 * (0.05 * 0.95 / draws) ** 0.5
+
+
+@pytest.mark.parametrize("given", [{"judge": 1.1}, {"scale": -0.1}, {"sampling": -1e-9}, {"confidence": 1.0}])
+def test_numbers_outside_their_range_are_refused(given):
+    with pytest.raises(ValueError, match=next(iter(given))):
+        people_difference(**{"judge": 0.0, "scale": 0.1, "sampling": 0.1, **given})
 
 
 @pytest.mark.parametrize(

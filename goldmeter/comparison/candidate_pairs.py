@@ -99,7 +99,7 @@ def compare(
                 refused.append(Refused(blocks, name, role, found))
                 continue
             compared = Compared(of, name)
-            if found := _unmeasured(compared, gate):
+            if found := _unmeasured(compared, gate, role, len(pairs)):
                 refused.append(Refused(blocks, name, role, replace(found, stale=_stale(compared))))
             elif weighting and (reason := differences.refusal(compared, weighting)):
                 refused.append(Refused(blocks, name, role, refusal(Why.NOT_WEIGHTED, said=reason)))
@@ -252,8 +252,11 @@ def _stale(compared: Compared) -> int:
     return sum(len(one.stale) for one in compared.blocks) if compared.name == LABEL else 0
 
 
-def _unmeasured(compared: Compared, gate: Gate) -> Refusal | None:
-    """Why too few rows are measured in both; None where enough are."""
+def _unmeasured(compared: Compared, gate: Gate, role: Role, pairs: int) -> Refusal | None:
+    """Why too few rows are measured in both; None where enough are, and where the others change no verdict.
+
+    pairs: how many pairs of candidates are compared by the measure.
+    """
     sums = compared.sums
     base, head = sums.base.measured > 0, sums.head.measured > 0
     if not base or not head:
@@ -262,8 +265,13 @@ def _unmeasured(compared: Compared, gate: Gate) -> Refusal | None:
         return refusal(Why.NO_SHARED_ROW)
     if compared.by_question and (reason := _unmeasured_draws(compared, gate)):
         return reason
+    from goldmeter.statistics import sidak
+
     asked = sums.failed + compared.n
     if sums.failed <= gate.max_unmeasured * asked:
+        return None
+    confidence = differences.local_confidence(sidak(pairs, gate.confidence))
+    if differences.decided_by_bounds(compared, margin(gate, compared.name, role), confidence):
         return None
     return refusal(Why.UNMEASURED_ROWS, missing=sums.failed, n=asked, before=sums.base.failed, after=sums.head.failed)
 

@@ -68,6 +68,37 @@ class ComparedRows(NamedTuple):
         )
         return base, head
 
+    @property
+    def not_asked(self) -> tuple[Mask, Mask]:
+        """Which of the pairing's shared rows are unmeasured by design, in BASE and in HEAD.
+
+        A label of one version alone is missing in the other, unless the answers are equal or labels are of a random
+        part: the answers that nobody labelled may be the wrong ones.
+        """
+        sides = (self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows)
+        base, head = (measure.column.not_asked[rows] for measure, rows in sides)
+        if self.head.name == LABEL and not (self.pairing.base.labels_random and self.pairing.head.labels_random):
+            lacking = [np.isnan(measure.values[rows]) for measure, rows in sides]
+            one_sided = (lacking[0] != lacking[1]) & self.pairing.reworded
+            base, head = base & ~one_sided, head & ~one_sided
+        return base, head
+
+    def filled(self, *, best: bool) -> "ComparedRows":
+        """The rows with values in place of those that both versions were asked for and that failed.
+
+        The values are the worst for HEAD, or the best; only for measures with bounds.
+        """
+        not_asked = self.not_asked[0] | self.not_asked[1]
+        low, high = self.head.bounds or UNBOUNDED
+        worst, good = (low, high) if self.head.higher_is_better else (high, low)
+        values = (worst, good) if best else (good, worst)
+        sides = zip((self.base, self.head), (self.pairing.base_rows, self.pairing.head_rows), values, strict=True)
+        base, head = (
+            measure.with_value(rows[np.isnan(measure.values[rows]) & ~not_asked], value)
+            for measure, rows, value in sides
+        )
+        return self._replace(base=base, head=head, measured=~not_asked)
+
     def where(self, rows: Mask) -> "ComparedRows":
         """The same measure on some of the pairing's shared rows."""
         return self._replace(measured=self.measured & rows)
@@ -75,7 +106,10 @@ class ComparedRows(NamedTuple):
     def failed(self) -> tuple[Mask, Mask]:
         """Which of the pairing's shared rows were asked for and could not be measured, in BASE and in HEAD."""
         sides = (self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows)
-        base, head = (np.isnan(measure.values[rows]) & ~measure.column.not_asked[rows] for measure, rows in sides)
+        base, head = (
+            np.isnan(measure.values[rows]) & ~not_asked
+            for (measure, rows), not_asked in zip(sides, self.not_asked, strict=True)
+        )
         return base, head
 
 
@@ -110,8 +144,7 @@ class MeasureSums(NamedTuple):
     differences: of the shared rows that are measured in both. groups: the same by cluster, or None.
     failed, differently_failed: shared rows that failed in any version, and in just one of them.
     not_asked: shared rows that are unmeasured by design in any version. lacking: those that both were asked for, and
-    that are not measured in both. lost, won: sums of the differences of these if they had the worst value for HEAD, and
-    the best; 0 without bounds.
+    that are not measured in both.
     unequal: rows measured in both whose values, or statistics, differ. reworded: shared rows whose answers are not
     known to be equal. both: rows that pass in both versions.
     weighted: of differences as shares of the width, where HEAD has weights; else None.
@@ -125,8 +158,6 @@ class MeasureSums(NamedTuple):
     differently_failed: int
     not_asked: int
     lacking: int
-    lost: float
-    won: float
     unequal: int
     reworded: int
     both: int
@@ -142,7 +173,7 @@ class MeasureSums(NamedTuple):
         pairing, measured, kind = rows.pairing, rows.measured, rows.head.kind
         places = pairing.base_rows, pairing.head_rows
         values = [one.values[some] for one, some in zip((rows.base, rows.head), places, strict=True)]
-        not_asked = [one.column.not_asked[some] for one, some in zip((rows.base, rows.head), places, strict=True)]
+        not_asked = rows.not_asked
         missing = [np.isnan(some) for some in values]
         failed = [some & ~other for some, other in zip(missing, not_asked, strict=True)]
         not_asked_either = not_asked[0] | not_asked[1]
@@ -163,7 +194,6 @@ class MeasureSums(NamedTuple):
         )
         width = _width(rows.head)
         groups = None if pairing.groups is None else pairing.groups[measured]
-        lost, won = _with_failed(rows.head, values[0][lacking], values[1][lacking])
         return cls(
             base,
             head,
@@ -173,8 +203,6 @@ class MeasureSums(NamedTuple):
             differently_failed=_count(failed[0] != failed[1]),
             not_asked=_count(not_asked_either),
             lacking=_count(lacking),
-            lost=lost,
-            won=won,
             unequal=_count((stats[0] != stats[1]).any(axis=1) if kind == "corpus" else differences != 0.0),
             reworded=_count(pairing.rows.reworded),
             both=_count((shared[0] > 0) & (shared[1] > 0)) if kind == "rate" else 0,
@@ -200,7 +228,7 @@ def slice_sums(rows: ComparedRows) -> Iterator[tuple[str, str, MeasureSums]]:
 
 # The sums of no rows.
 NO_ROWS = Side(0, 0, (), 0, (), 0, 0, 0)
-NOTHING = MeasureSums(NO_ROWS, NO_ROWS, DifferenceSums(), None, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+NOTHING = MeasureSums(NO_ROWS, NO_ROWS, DifferenceSums(), None, 0, 0, 0, 0, 0, 0, 0)
 
 
 def column_totals(columns: Floats) -> tuple[float, ...]:
@@ -221,16 +249,6 @@ def _all(measure: Measure) -> tuple[int, float, tuple[float, ...]]:
         float(measure.values[measured].sum()),
         () if stats is None else column_totals(stats[measured]),
     )
-
-
-def _with_failed(head: Measure, older: Floats, newer: Floats) -> tuple[float, float]:
-    """The total difference of failed rows if they had the worst values for HEAD, and if they had the best."""
-    if head.kind == "corpus" or head.bounds is None or not older.size:
-        return 0.0, 0.0
-    low, high = head.bounds if head.higher_is_better else head.bounds[::-1]
-    lost = np.where(np.isnan(newer), low, newer) - np.where(np.isnan(older), high, older)
-    won = np.where(np.isnan(newer), high, newer) - np.where(np.isnan(older), low, older)
-    return float(lost.sum()), float(won.sum())
 
 
 def _count(rows: Any) -> int:
@@ -297,6 +315,15 @@ class Compared:
     def sums(self) -> MeasureSums:
         """The sums over all blocks."""
         return self.known or summed(map(MeasureSums.of, self.rows()))
+
+    def bounded(self, *, best: bool) -> "Compared | None":
+        """The measure with all rows that both versions were asked for: those that failed have the best or worst value.
+
+        None for measures without bounds, and corpus scores.
+        """
+        if self.head.kind == "corpus" or self.head.bounds is None or self.is_designed:
+            return None
+        return replace(self, known=summed(MeasureSums.of(rows.filled(best=best)) for rows in self.rows()))
 
     @property
     def n(self) -> int:

@@ -412,10 +412,10 @@ def crossed(one: Compared) -> CrossedEntry | None:
 
 def unmeasured(one: Compared) -> UnmeasuredEntry:
     """Count shared rows that were not measured in both, and bound the difference if they had been."""
-    sums, rows = one.sums, one.n + one.sums.lacking
-    unknown = one.head.kind == "corpus" or one.head.bounds is None or not rows or one.is_designed
+    sums = one.sums
     worst, best = (
-        None if unknown else (sums.differences.moments.total + failed) / rows for failed in (sums.lost, sums.won)
+        None if (bounded := one.bounded(best=best)) is None or not bounded.n else bounded.value
+        for best in (False, True)
     )
     return {
         "not_asked": sums.not_asked,
@@ -424,3 +424,17 @@ def unmeasured(one: Compared) -> UnmeasuredEntry:
         "worst": worst,
         "best": best,
     }
+
+
+def decided_by_bounds(one: Compared, margin_share: float, confidence: float) -> bool:
+    """Whether the verdict is the same with the worst values of all rows that failed as with the best.
+
+    margin_share: the largest acceptable loss, as a share of the scale.
+    """
+    verdicts = set()
+    for best in (False, True):
+        bounded = one.bounded(best=best)
+        if bounded is None:
+            return False
+        verdicts.add(_difference(bounded, confidence, margin_share).verdict)
+    return len(verdicts) == 1 and Verdict.CANNOT_TELL not in verdicts

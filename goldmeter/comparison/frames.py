@@ -283,7 +283,8 @@ def _answers(table: Keyed) -> Hashes | None:
     answers = table.frame[ANSWER].tolist() if ANSWER in table.frame.columns else []
     if all(map(is_missing, answers)):
         return None
-    return _hashes([NO_ANSWER if is_missing(text) else str(text) for text in answers])
+    found: Hashes = _hashes([NO_ANSWER if is_missing(text) else str(text) for text in answers])
+    return found
 
 
 def _groups(table: Keyed, name: str) -> Any:

@@ -1,9 +1,11 @@
 """Measures: what is compared of a candidate, a metric's pass rate or its value; and their names in params.yaml."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.estimates import repeated_answers
@@ -56,6 +58,15 @@ class Measure(NamedTuple):
     def without_rows(self) -> "Measure":
         """What the measure is, without the rows."""
         return self._replace(column=self.column.rows(np.empty(0, np.intp)))
+
+    def with_value(self, rows: NDArray[np.intp], value: float) -> "Measure":
+        """The measure with a value of these rows; of a pass rate, 1 or 0."""
+        values, passed = self.column.values.copy(), self.column.passed
+        values[rows] = value
+        if passed is not None:
+            passed = passed.copy()
+            passed[rows] = value > 0.0
+        return self._replace(column=replace(self.column, values=values, passed=passed))
 
     @property
     def values(self) -> Floats:

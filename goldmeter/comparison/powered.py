@@ -10,7 +10,7 @@ from goldmeter.comparison.compared import Compared, ComparedRows
 from goldmeter.comparison.measures import LABEL
 from goldmeter.comparison.pairing import Positions
 from goldmeter.estimates import estimates, human_labels
-from goldmeter.estimates.columns import Candidate, Hashes
+from goldmeter.estimates.columns import Candidate, Hashes, Mask
 from goldmeter.metrics.base import Floats
 
 if TYPE_CHECKING:  # importing scipy takes half a second
@@ -76,7 +76,7 @@ class _Rows(NamedTuple):
     n: int
 
     @property
-    def labelled(self) -> Floats:
+    def labelled(self) -> Mask:
         """Which rows have a label of either version, shape (rows,)."""
         base, head = self.sides
         return np.asarray(~(np.isnan(base.labels) & np.isnan(head.labels)))

@@ -1,6 +1,5 @@
 """How far a judge is from people: measured of the offline judge on data sets with human labels, stated of any other."""
 
-from functools import cache
 from math import hypot, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,7 +41,6 @@ class Scale(NamedTuple):
     measured: bool
 
 
-@cache
 def offline_bias() -> "BiasModel | None":
     """How the offline judge's bias varies; None for a model that was not measured."""
     from goldmeter.statistics import bias_model
@@ -55,7 +53,6 @@ def offline_bias() -> "BiasModel | None":
     return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
 
 
-@cache
 def offline_scale() -> float | None:
     """How far the offline judge's biases differ per share of discordant rows; None for a model not measured."""
     from goldmeter.statistics import bias_scale

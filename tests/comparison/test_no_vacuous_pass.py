@@ -4,8 +4,10 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from goldmeter import compare
 from goldmeter.comparison.compared import Compared, critical_value
 from goldmeter.comparison.of_versions import CompareOptions, pairings, scores_of
 from goldmeter.wording import notes
@@ -82,6 +84,31 @@ def test_rows_that_were_not_to_be_measured_count_as_no_loss() -> None:
 
     assert measures(found)["label"]["n"] == 10
     assert (found["blocked"], status(found)) == (False, 0)
+
+
+@pytest.mark.parametrize(("answers_changed", "decision"), [(True, "undecided"), (False, "ship")])
+def test_new_answers_without_a_label_count_against_them(answers_changed: bool, decision: str) -> None:
+    """Half of the new answers have no label: perhaps those that are wrong."""
+    base = pd.DataFrame({"id": range(40), "response": [f"a{n}" for n in range(40)], "label": [True] * 40})
+    head = base.assign(label=[True] * 20 + [None] * 20)
+    if answers_changed:
+        head["response"] = [f"b{n}" for n in range(40)]
+
+    found = compare(base, head, primary="label")
+
+    assert found.verdict == decision
+    assert bool(found.refused) == answers_changed
+
+
+@pytest.mark.parametrize(("lost", "decision"), [(35, "do not ship"), (3, "undecided")])
+def test_rows_that_failed_stop_no_verdict_that_they_cannot_change(lost: int, decision: str) -> None:
+    base = pd.DataFrame({"id": range(60), "ok": [1.0] * 60})
+    head = base.assign(ok=[None] * 6 + [0.0] * lost + [1.0] * (54 - lost))
+
+    found = compare(base, head, primary="ok", bounds={"ok": (0, 1)})
+
+    assert found.verdict == decision
+    assert bool(found.refused) == (decision == "undecided")
 
 
 # measures that nobody measured, and thresholds that nobody taught

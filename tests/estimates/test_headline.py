@@ -168,7 +168,7 @@ def test_a_cascade_without_labels_makes_no_claim() -> None:
 
 
 def test_another_model_than_was_measured_makes_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goldmeter.estimates.headline.measured", lambda: None)
+    monkeypatch.setattr("goldmeter.estimates.judge_error.measured", lambda: None)
 
     assert headline(ON_VERDICTS, candidate(meaning_match=[1, 0] * 200))["status"] == "unknown"
 

@@ -33,6 +33,8 @@ from goldmeter.pipeline.tables import Parts
 Block = TypeVar("Block")
 # Arrays begin at multiples of so many bytes.
 ALIGNED = 64
+# Column of data/load: each answer.
+ANSWER = "response"
 # What is hashed for a row without an answer; no answer holds it.
 NO_ANSWER = "\0"
 
@@ -148,7 +150,7 @@ class LabelledAnswers(NamedTuple):
 
 def of_load(load: Parts) -> LabelledAnswers:
     """The labels of data/load, rows in the table's order; a table from before `label_status` confirms none."""
-    names = [name for name in ("label", "label_status", "response") if name in load.schema.names]
+    names = [name for name in ("label", "label_status", ANSWER) if name in load.schema.names]
     parts = [of_rows(part) for part in load.read(names)]
     return LabelledAnswers(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -159,7 +161,7 @@ def of_rows(rows: pa.Table) -> LabelledAnswers:
     confirmed = np.zeros(len(label), np.bool_)
     if "label_status" in rows.column_names:
         confirmed |= rows["label_status"].to_numpy(zero_copy_only=False) == CONFIRMED
-    return LabelledAnswers(hashed(rows["response"].fill_null(NO_ANSWER)), label, confirmed)
+    return LabelledAnswers(hashed(rows[ANSWER].fill_null(NO_ANSWER)), label, confirmed)
 
 
 def left_in_place(
@@ -395,7 +397,7 @@ def rows_before(table: Parts, number: int) -> int:
 def _rows(side: Side, parts: range) -> _Rows:
     """Read some parts, one after the other; without any, candidates without rows."""
     start, load = rows_before(side.load, parts.start), side.load.subset(parts or range(1))
-    names = ["id", "content", "label", "label_status", "response"]
+    names = ["id", "content", "label", "label_status", ANSWER]
     texts = load.whole([name for name in names if name in load.schema.names])
     if not parts:
         texts = texts.slice(0, 0)
@@ -407,6 +409,14 @@ def _rows(side: Side, parts: range) -> _Rows:
     answers = of_rows(texts)
     candidates = {name: with_answers(one, answers.response) for name, one in candidates_of(side, parts).items()}
     return _Rows(candidates, hashed(texts["content"]), answers, stale, start)
+
+
+def _with_answers_of(load: Parts, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """The candidates with the hashes of their answers, if the table holds answers."""
+    if ANSWER not in load.schema.names:
+        return iter(candidates)
+    answers = hashed(load.whole([ANSWER])[ANSWER].fill_null(NO_ANSWER))
+    return (with_answers(one, answers) for one in candidates)
 
 
 def with_answers(candidate: Candidate, answers: Hashes) -> Candidate:
@@ -470,7 +480,6 @@ def pairs_of_run(run: Side, folder: Path | None = None) -> list[Blocks]:
 def _block(run: Side, parts: range) -> list[Candidate]:
     """The candidates of some parts, with the places of their rows in the whole table."""
     start = rows_before(run.load, parts.start)
-    answers = hashed(run.load.subset(parts).whole(["response"])["response"].fill_null(NO_ANSWER))
-    found = distinct([with_answers(one, answers) for one in candidates_of(run, parts).values()])
+    found = distinct([*_with_answers_of(run.load.subset(parts), candidates_of(run, parts).values())])
     pa.default_memory_pool().release_unused()  # what reading took, before the next block is read
     return [replace(one, positions=one.positions + start) for one in found]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from goldmeter.comparison import candidate_pairs, render
-from goldmeter.comparison.blocks import NO_ANSWER
+from goldmeter.comparison.blocks import ANSWER, NO_ANSWER
 from goldmeter.comparison.gate import Gate, shared_primary
 from goldmeter.comparison.measures import LABEL
 from goldmeter.comparison.of_versions import Sides, document
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 ID = "id"
 # Columns that say which rows ask the same.
 CONTENT = ("input", "references")
-# The column of answers: those that are equal in both tables did not change.
-ANSWER = "response"
 
 
 class Keyed(NamedTuple):

@@ -1,13 +1,14 @@
 """Headlines: each candidate's rate by the primary measure, who says so, and how far it is known; and who leads."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goldmeter.console.format import counted
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.human_labels import FEWEST, LABEL
-from goldmeter.estimates.judge_error import MOST_OUTSIDE, offline_bias
+from goldmeter.estimates.judge_error import MOST_OUTSIDE, STATED_IN_WORDS, STATED_RATE, offline_bias
 from goldmeter.estimates.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
 from goldmeter.estimates.primary import VERDICT, Primary, column, primary
 from goldmeter.estimates.signature import OFFLINE, VerdictSource
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 # The number of labels that a note proposes.
 PROPOSED = 50
 LABELS = "human labels"
+# A judge's rate, its sampling variance and the confidence → the limits of the human rate.
+Predicted: TypeAlias = Callable[[float, float, float], tuple[float, float]]
 NOTHING: Limited = {"value": None, "low": None, "high": None}
 
 
@@ -201,10 +204,14 @@ def _by_judge(
     """The headline from verdicts alone; labels: how many answers have one."""
     rate: Mapping[str, Any] = entry.get("ppi", entry)
     n, proposal = entry["n"], _proposal(confidence)
-    unknown = {"value": rate["value"], "low": None, "high": None}
+    checked = "not checked on your data"
+    if labels >= FEWEST and not candidate.labels_random:
+        checked = f"{labels:,} human labels do not correct it: they are not of all answers, and not chosen at random"
     if not judge.is_offline:
-        note = f"by {judge.name}; its error on your data is not known, so no claim. {proposal}"
-        return _entry(VERDICT, unknown, n, judge.name, "unknown", note)
+        limits = _with_error(rate, _as_stated, confidence)
+        note = f"by {judge.name}; {checked}. The interval includes its error, {STATED_IN_WORDS}. {proposal}"
+        return _entry(VERDICT, limits, n, judge.name, "estimated", note)
+    unknown = {"value": rate["value"], "low": None, "high": None}
     share = candidate.share_outside
     if share > MOST_OUTSIDE:
         outside = sorted(candidate.outside.items(), key=lambda item: (-item[1], item[0]))
@@ -217,10 +224,7 @@ def _by_judge(
     if (model := offline_bias()) is None:
         note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
         return _entry(VERDICT, unknown, n, OFFLINE, "unknown", note)
-    limits = _transported(rate, share, model, confidence)
-    checked = "not checked on your data"
-    if labels >= FEWEST and not candidate.labels_random:
-        checked = f"{labels:,} human labels do not correct it: they are not of all answers, and not chosen at random"
+    limits = _with_error(rate, partial(_as_measured, model), confidence, share)
     note = (
         f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
         f"{model.sets} other data sets. {proposal}"
@@ -228,17 +232,31 @@ def _by_judge(
     return _entry(VERDICT, limits, n, OFFLINE, "estimated", note)
 
 
-def _transported(rate: Mapping[str, Any], share: float, model: "BiasModel", confidence: float) -> Limited:
+def _with_error(rate: Mapping[str, Any], predicted: Predicted, confidence: float, share: float = 0.0) -> Limited:
     """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
-    from goldmeter.statistics import transported
-
     value = rate["value"]
     # Near 0 and 1 the sampling interval is not symmetric, so each limit has the standard error of its own side.
     below = standard_error(rate["low"], 2.0 * value - rate["low"], confidence)
     above = standard_error(2.0 * value - rate["high"], rate["high"], confidence)
-    low = (1.0 - share) * transported(value, below**2, model, confidence).low
-    high = (1.0 - share) * transported(value, above**2, model, confidence).high + share
+    low = (1.0 - share) * predicted(value, below**2, confidence)[0]
+    high = (1.0 - share) * predicted(value, above**2, confidence)[1] + share
     return {"value": value, "low": min(low, value), "high": max(high, value)}
+
+
+def _as_measured(model: "BiasModel", rate: float, variance: float, confidence: float) -> tuple[float, float]:
+    """The interval of the human rate by a judge whose bias was measured."""
+    from goldmeter.statistics import transported
+
+    found = transported(rate, variance, model, confidence)
+    return found.low, found.high
+
+
+def _as_stated(rate: float, variance: float, confidence: float) -> tuple[float, float]:
+    """The interval of the human rate by any other judge."""
+    from goldmeter.statistics import people_difference
+
+    found = people_difference(rate, STATED_RATE, variance, confidence=confidence)
+    return max(found.low, 0.0), found.high
 
 
 def standard_error(low: float, high: float, confidence: float) -> float:

@@ -265,9 +265,8 @@ class HeadlineEntry(Limited):
     """A candidate's rate by the primary measure.
 
     measure: what was measured. n: measured rows, or labels. by: who says so, in words.
-    status: `measured`; `estimated`: the interval includes the judge's error on other data; `unknown`: no claim, no
-    limits. note: one sentence or more for the reader. plain: with weights, the rate of the rows as they
-    are.
+    status: `measured`; `estimated`: the interval includes the judge's error, on other data or as stated; `unknown`: no
+    claim, no limits. note: one sentence or more for the reader. plain: with weights, the rate of the rows as they are.
     """
 
     measure: str

@@ -145,25 +145,26 @@ def test_too_many_rows_outside_the_domain_allow_no_claim() -> None:
     assert "10% of the answers lie outside its domain (another script: 10%)" in shown["note"]
 
 
-def test_a_language_model_without_labels_makes_no_claim_and_says_what_labels_would_give() -> None:
-    shown = headline(
-        ON_VERDICTS, candidate(meaning_match=[1] * 200 + [0] * 200), "meaning_match|provider:openai|model:m"
-    )
-
-    assert (shown["by"], shown["status"], shown["low"]) == ("m", "unknown", None)
-    assert (
-        "50 human labels of randomly chosen rows (dataset.labels: random) would give the rate to ±13" in shown["note"]
-    )
-
-
-def test_a_cascade_without_labels_makes_no_claim() -> None:
+@pytest.mark.parametrize(
+    ("judge", "named"),
+    [
+        ("openai|model:m", "m"),
+        ("cascade|model:m|band:0.05-0.95|v:1", "the cascade of the offline judge and m"),
+        ("openai|panel:2|model:m+n", "the panel of m and n"),
+    ],
+)
+def test_a_judge_that_was_not_measured_has_a_stated_error(judge: str, named: str) -> None:
     one = candidate(meaning_match=[1] * 200 + [0] * 200)
 
-    shown = headline(ON_VERDICTS, one, "meaning_match|provider:cascade|model:m|band:0.05-0.95|v:1")
+    shown = headline(ON_VERDICTS, one, f"meaning_match|provider:{judge}")
 
-    assert (shown["by"], shown["status"], shown["low"]) == ("the cascade of the offline judge and m", "unknown", None)
-    assert shown["note"].startswith(
-        "by the cascade of the offline judge and m; its error on your data is not known, so no claim. 50 human labels"
+    assert (shown["by"], shown["status"], shown["value"]) == (named, "estimated", 0.5)
+    assert 0.5 - shown["low"] == pytest.approx(shown["high"] - 0.5)
+    assert 0.139 < 0.5 - shown["low"] < 0.16
+    assert shown["note"] == (
+        f"by {named}; not checked on your data. The interval includes its error, as stated for judges that were not "
+        "measured: up to 14 points. 50 human labels of randomly chosen rows (dataset.labels: random) would give the "
+        "rate to ±13 points or closer."
     )
 
 
@@ -227,9 +228,10 @@ def test_candidates_that_could_not_be_compared_are_not_said_to_be_alike() -> Non
     assert (alone["names"], alone["note"]) == (["c"], "better than every other candidate")
 
 
-def test_nobody_leads_by_a_judge_whose_error_is_unknown() -> None:
+def test_nobody_leads_by_a_judge_whose_error_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goldmeter.estimates.judge_error.measured", lambda: None)
     ones = [candidate(name, meaning_match=[1, 0] * 50) for name in "ab"]
-    model = VerdictSource.of("meaning_match|provider:openai|model:m")
+    model = VerdictSource.of("meaning_match|provider:offline|model:m")
     shown = headlines(ON_VERDICTS, [*map(summed, ones)], {one.name: entries(one) for one in ones}, model, 0.95)
 
     best = leaders(ON_VERDICTS, shown, [pair("a", "b", 0.1, 0.2, "meaning_match")])

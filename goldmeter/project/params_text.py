@@ -47,10 +47,10 @@ class ParamsText:
         copied = source.text[slice(*source.lines_of(setting))]
         indent = section.value[0][0].start_mark.column - setting[0].start_mark.column
         line_end = "\r\n" if "\r\n" in self.text else "\n"
-        lines = [" " * indent + line if indent >= 0 else line[-indent:] for line in copied.split("\n") if line.strip()]
+        lines = [_moved(line.rstrip("\r"), indent) for line in copied.removesuffix("\n").split("\n")]
         at = self._end(*section.value[-1])
         before = "" if self.text[:at].endswith("\n") else line_end
-        self._replace(at, at, before + "".join(line.rstrip("\r") + line_end for line in lines))
+        self._replace(at, at, before + "".join(line + line_end for line in lines))
         return True
 
     def _replace(self, start: int, end: int, text: str) -> None:
@@ -67,6 +67,13 @@ class ParamsText:
         """The mapping at a path; "" is the whole."""
         setting = self.find(path) if path else (None, YAML(typ="safe", pure=True).compose(self.text))
         return setting[1] if setting and isinstance(setting[1], MappingNode) else None
+
+
+def _moved(line: str, indent: int) -> str:
+    """A line with more or less indent; one without text, which may be part of a text of several lines, stays."""
+    if not line.strip():
+        return line
+    return " " * indent + line if indent >= 0 else line[-indent:]
 
 
 def _last(key: Node, value: Node) -> int:

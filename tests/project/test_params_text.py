@@ -77,8 +77,16 @@ def test_line_ends_stay(text: str, line_end: str) -> None:
     assert settings.remove("judge.panel")
     assert settings.add("judge.panel", ParamsText(text))
 
-    assert settings.text.replace(line_end, "\n") == text.replace("\n\n", "\n")
+    assert settings.text.replace(line_end, "\n") == text
     assert settings.text.count("\n") == settings.text.count(line_end)
+
+
+def test_blank_lines_inside_a_text_are_copied() -> None:
+    settings = ParamsText("judge:\n  model: a\n")
+
+    assert settings.add("judge.prompt", ParamsText("judge:\n  prompt: 'one\n\n    two'\n"))
+
+    assert parse_yaml(settings.text)["judge"]["prompt"] == "one\ntwo"
 
 
 KEYS = st.text(string.ascii_lowercase, min_size=1, max_size=4)

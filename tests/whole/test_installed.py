@@ -70,7 +70,7 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     changes = [change.model_dump() for change in revisions.changes()]
     now = changes[0] | {
         "version": "0.2.0",
-        "revisions": [{"lexical": "METEOR has no penalty"}],
+        "reasons": [{"lexical": "METEOR has no penalty"}],
         "signatures": ["meteor"],
     }
     (sources / "goldmeter/pipeline/changes.yaml").write_text(dump_yaml([now, *changes]), encoding="utf-8")

@@ -166,6 +166,15 @@ def test_a_damaged_log_is_never_read_as_less(tmp_path, whole, place, byte, is_cu
         assert len(found) >= rows
 
 
+def test_a_zip_of_a_version_that_nobody_reads_is_named(tmp_path):
+    content = bytearray((LOGS / "inspect.eval").read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 64  # the version that is needed to extract the first member
+    (tmp_path / "a.eval").write_bytes(content)
+
+    with pytest.raises(DataError, match=r"a\.eval: can't be read as \.eval: zip file version 6\.4"):
+        list(records(tmp_path, "*", "inspect"))
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

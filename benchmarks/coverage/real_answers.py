@@ -1,6 +1,7 @@
-"""Estimates from labels of real answers, redrawn: `python -m benchmarks.coverage.real_answers STUDY NQ.json [NQ301/]`.
+"""Estimates from labels of real answers, redrawn: `python -m benchmarks.coverage.real_answers STUDY FILE …`.
 
-STUDY is ppi, designed or recalibrated. NQ.json: EVOUNA's file. NQ301/: the folder of NQ301, of the last one.
+STUDY and its files: ppi NQ.json, designed NQ.json, recalibrated NQ.json NQ301/, people NQ.json TQ.json NQ301/.
+NQ.json and TQ.json are of EVOUNA, NQ301/ is the folder of NQ301.
 """
 
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.coverage import people
 from benchmarks.coverage.cells import Floats, contains, generator, length, mean_ratio
 from benchmarks.coverage.designed import SIZES, both_estimates
 from benchmarks.coverage.ppi import Draw, powered
@@ -160,10 +162,36 @@ def recalibrated(p: Floats, y: Floats, questions: Codes, others: Floats, draws: 
         yield f"  {WAVE} more, chosen by the probability {name}: ±{plan:.1f} points planned, ±{half:.1f} reached"
 
 
+def with_people(nq: Path, tq: Path, folder: Path, draws: int = 100) -> Iterator[str]:
+    """Say how often comparisons hold and find people's difference, the judge's biases measured on other data sets."""
+    from benchmarks.judge_bias import judged_across, judged_held_out
+    from benchmarks.nq301 import nq301
+    from benchmarks.offline_judge.labelled import human_labelled
+    from benchmarks.offline_judge.training import examples, training_rows
+
+    trained = training_rows(nq)
+    answers = [row for row in trained if not row.written]
+    _, others = judged_held_out(trained, {"EVOUNA-TQ": [*human_labelled(tq)], "NQ301": [*nq301(folder)]})
+    for one in (judged_across("EVOUNA-NQ", answers, examples(trained)), *others):
+        systems = {name: one.of(name) for name in np.unique(one.systems).tolist()}
+        table = {
+            name: dict(zip(of.questions, zip(of.labels, of.probabilities, strict=True), strict=True))
+            for name, of in systems.items()
+        }
+        pairs, scale = [*people.pairs_of(table)], people.scale_without(one.name)
+        for labels in (0, 60) if one.name == "NQ301" else (0, 50, 100, 1000):
+            found = people.of_real_answers(pairs, scale, 1000, labels, draws)
+            yield (
+                f"{one.name}, {len(pairs)} pairs, 1,000 rows, {labels} labels: covered {found.covered:.3f}, decided "
+                f"rightly {found.decided:.3f}, wrongly {found.wrong:.4f}"
+            )
+
+
 STUDIES: Mapping[str, Callable[..., Iterator[str]]] = {
     "ppi": with_scores,
     "designed": with_designs,
     "recalibrated": with_recalibration,
+    "people": with_people,
 }
 
 if __name__ == "__main__":

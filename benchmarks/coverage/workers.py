@@ -15,6 +15,7 @@ from benchmarks.coverage import (
     differences,
     gate,
     means,
+    people,
     ppi,
     quantiles,
     recalibrated,
@@ -50,6 +51,7 @@ SECTIONS: Mapping[str, Callable[[], Iterable[Study]]] = {
     "panel": votes.panels,
     "preference": votes.preferences,
     "quantiles": quantiles.studies,
+    "people": people.studies,
 }
 """In the order of the report."""
 ENVIRONMENT = {

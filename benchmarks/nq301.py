@@ -19,6 +19,7 @@ from goldmeter.text.normalization import normalize
 FOLDER = Path(os.environ.get("GOLDMETER_NQ301") or ROOT.parent / "shared/data/nq301")
 """The repository's folder of files; GOLDMETER_NQ301 names another one."""
 HUMAN, BEM, GPT4 = "NQ301_human.tsv", "NQ301_BEM.tsv", "NQ301_gpt-4.tsv"
+DAVINCI = "NQ301_text-davinci-003.tsv"
 VERDICTS = {"Yes": 1.0, "No": 0.0, "": nan}
 
 
@@ -137,6 +138,21 @@ def listed(folder: Path, answers: Sequence[Labelled]) -> Iterator[Listed]:
             probability if theirs.key == row.key else nan,
             VERDICTS[other.acceptable] if other.key == row.key else nan,
         )
+
+
+def by_models(folder: Path, answers: Sequence[Labelled]) -> Iterator[tuple[str, str, Labelled, float]]:
+    """Yield a language model's name, the system, its answer, and the model's verdict on it, NaN without one.
+
+    The published table of text-davinci-003 lacks what separates question and answer, so both are matched as one text.
+    """
+    joined = {"".join(row.key): VERDICTS[row.acceptable] for row in _table(folder / GPT4, Verdict)}
+    with _readable(folder / DAVINCI), (folder / DAVINCI).open(encoding="utf-8", newline="") as file:
+        rows = [*csv.reader(file, delimiter="\t")][1:]
+    davinci = {letters(cells[1]): VERDICTS.get(cells[2], nan) for cells in rows}
+    for name, verdicts in (("GPT-4", joined), ("text-davinci-003", davinci)):
+        for answer in answers:
+            key = letters(answer.question) + letters(answer.response)
+            yield name, answer.source, answer, verdicts.get(key, nan)
 
 
 def _table(path: Path, model: type[Row]) -> Iterator[Row]:

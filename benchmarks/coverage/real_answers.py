@@ -1,7 +1,7 @@
 """Estimates from labels of real answers, redrawn: `python -m benchmarks.coverage.real_answers STUDY FILE …`.
 
-STUDY and its files: ppi NQ.json, designed NQ.json, recalibrated NQ.json NQ301/, people NQ.json TQ.json NQ301/.
-NQ.json and TQ.json are of EVOUNA, NQ301/ is the folder of NQ301.
+STUDY and its files: ppi NQ.json, designed NQ.json, recalibrated NQ.json NQ301/, people NQ.json TQ.json NQ301/,
+models NQ301/. NQ.json and TQ.json are of EVOUNA, NQ301/ is the folder of NQ301.
 """
 
 import json
@@ -162,7 +162,7 @@ def recalibrated(p: Floats, y: Floats, questions: Codes, others: Floats, draws: 
         yield f"  {WAVE} more, chosen by the probability {name}: ±{plan:.1f} points planned, ±{half:.1f} reached"
 
 
-def with_people(nq: Path, tq: Path, folder: Path, draws: int = 100) -> Iterator[str]:
+def with_people(nq: Path, tq: Path, folder: Path, draws: int = 600) -> Iterator[str]:
     """Say how often comparisons hold and find people's difference, the judge's biases measured on other data sets."""
     from benchmarks.judge_bias import judged_across, judged_held_out
     from benchmarks.nq301 import nq301
@@ -180,11 +180,33 @@ def with_people(nq: Path, tq: Path, folder: Path, draws: int = 100) -> Iterator[
         }
         pairs, scale = [*people.pairs_of(table)], people.scale_without(one.name)
         for labels in (0, 60) if one.name == "NQ301" else (0, 50, 100, 1000):
-            found = people.of_real_answers(pairs, scale, 1000, labels, draws)
+            found = people.of_real_answers(pairs, scale, 1000, labels, draws // len(pairs))
             yield (
                 f"{one.name}, {len(pairs)} pairs, 1,000 rows, {labels} labels: covered {found.covered:.3f}, decided "
                 f"rightly {found.decided:.3f}, wrongly {found.wrong:.4f}"
             )
+
+
+def with_models(folder: Path) -> Iterator[str]:
+    """Say how far two language models are from people, of each system and of each pair of systems of NQ301."""
+    from benchmarks.nq301 import by_models, nq301
+
+    tables: dict[str, dict[str, dict[str, tuple[bool, float]]]] = {}
+    for model, system, answer, verdict in by_models(folder, [*nq301(folder)]):
+        if not np.isnan(verdict):
+            tables.setdefault(model, {}).setdefault(system, {})[answer.question] = answer.verdict, verdict
+    for model, systems in tables.items():
+        biases = [np.mean([verdict - label for label, verdict in rows.values()]) for rows in systems.values()]
+        scaled = [
+            abs((one.verdicts - one.right) @ np.ones(one.right.shape[1]) @ [-1.0, 1.0])
+            / one.right.shape[1]
+            / np.sqrt((one.verdicts[0] != one.verdicts[1]).mean())
+            for one in people.pairs_of(systems)
+        ]
+        yield (
+            f"{model}: {100 * min(biases):+.1f} to {100 * max(biases):+.1f} points on {len(biases)} systems; of "
+            f"{len(scaled)} pairs, at most {max(scaled):.2f} of the root of the share judged differently"
+        )
 
 
 STUDIES: Mapping[str, Callable[..., Iterator[str]]] = {
@@ -192,6 +214,7 @@ STUDIES: Mapping[str, Callable[..., Iterator[str]]] = {
     "designed": with_designs,
     "recalibrated": with_recalibration,
     "people": with_people,
+    "models": with_models,
 }
 
 if __name__ == "__main__":

@@ -148,6 +148,7 @@ def _measures(sections: Mapping[str, Any]) -> Iterator[str]:
         yield f"score_{name}"
         if score.threshold is not None:
             yield f"score_{name}{VALUE}"
+    yield from (f"score_{name}" for name in sections["dataset"].machine_verdicts)
 
 
 def _by_question(sections: Mapping[str, Any]) -> Iterator[str]:

@@ -32,6 +32,7 @@ def description(
     dataset = params.dataset
     labels = {"label": LABEL} if dataset.has_labels else {}
     scores = {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
+    scores |= {f"score_{name}": _machine_verdicts(name) for name in dataset.machine_verdicts}
     return {
         "candidates": {
             name: dataset.long.about.get(name, {}) if dataset.long else dataset.named[name].about
@@ -69,6 +70,11 @@ def _score_description(name: str, score: ScoreMapping) -> ColumnFacts:
         threshold=score.threshold,
         rate_signature=rate_signature,
     )
+
+
+def _machine_verdicts(name: str) -> ColumnFacts:
+    signature = f"verdicts|by:{name}|v:1"
+    return ColumnFacts(name, "dataset", signature, (0.0, 1.0), rate_signature=f"{signature}|pass:1", by=name)
 
 
 def _exact(number: float) -> str:

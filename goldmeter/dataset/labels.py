@@ -212,11 +212,22 @@ def labels(answers: Answers, responses: Sequence[str | None], problems: Problems
     use = NO_USE
     if source.joined.labels is not None:
         found, use = _of_file(answers, problems, source, faults)
-    elif answers.mapping.label is not None:
-        found = _beside(answers, answers.mapping.label, responses, problems, faults)
+    elif (mapping := answers.mapping.label) is not None and mapping.score is None:
+        found = _beside(answers, mapping, responses, problems, faults)
     else:
         found = [Label()] * len(answers)
     return LabelColumns(_columns(found, source.dataset), faults, use)
+
+
+def machine_verdicts(
+    answers: Answers, responses: Sequence[str | None], problems: Problems, faults: list[LabelFault]
+) -> dict[str, list[float | None]]:
+    """Return the verdicts of a tool or a model on answers, by the name of the score that they are."""
+    mapping = answers.mapping.label
+    if mapping is None or mapping.score is None:
+        return {}
+    found = _beside(answers, mapping, responses, problems, faults)
+    return {mapping.score: [None if one.value is None else float(one.value) for one in found]}
 
 
 def _columns(found: Sequence[Label], dataset: Dataset) -> dict[str, Sequence[Any]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from goldmeter.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
 from goldmeter.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
 from goldmeter.dataset.criteria import StatedCriterion, criteria
-from goldmeter.dataset.labels import LABELS, LabelFault, LabelUse, labels
+from goldmeter.dataset.labels import LABELS, LabelFault, LabelUse, labels, machine_verdicts
 from goldmeter.dataset.paths import quoted
 from goldmeter.dataset.record import TEXT_OR_NULL, Chunk, Value, as_text
 from goldmeter.dataset.settings import AskedCandidate, Dataset, ScoreMapping
@@ -305,7 +305,7 @@ def answer_schema(dataset: Dataset) -> pa.Schema:
             "is_contradicted": pa.bool_(),
             **({PROBABILITY: pa.float64()} if dataset.labels == "designed" else {}),
             **({"ratings": RATINGS} if dataset.has_raters else {}),
-            **{f"score_{name}": pa.float64() for name in dataset.scores},
+            **{f"score_{name}": pa.float64() for name in (*dataset.scores, *dataset.machine_verdicts)},
             **{f"score_{name}_details": pa.string() for name in dataset.optional_scores},
             **dict.fromkeys(dataset.resources, pa.float64()),
         }
@@ -347,13 +347,17 @@ def _mapped_answers(one: Answers, source: Source) -> _MappedAnswers:
     }
     for key, score in dataset.scores.items():
         columns[f"score_{key}"] = _scores(one, score, problems)
+    faults = [*found.faults]
+    verdicts = machine_verdicts(one, responses, problems, faults)
+    for key in dataset.machine_verdicts:
+        columns[f"score_{key}"] = verdicts.get(key, none)
     columns |= _score_details(one, dataset)
     for kind in dataset.resources:
         columns[kind] = _resources(one, kind, one.mapping.resources.get(kind, ()), problems)
     columns["reason"] = [*map(problems.get, range(len(one)))]
     schema = answer_schema(dataset)
     arrays = [pa.array(columns[name], schema.field(name).type) for name in schema.names]
-    return _MappedAnswers(pa.RecordBatch.from_arrays(arrays, schema=schema), one.rows, found.faults, found.uses)
+    return _MappedAnswers(pa.RecordBatch.from_arrays(arrays, schema=schema), one.rows, faults, found.uses)
 
 
 def _keys(questions: Questions, shared: Mapping[str, Any], reasons: Reasons, source: Source) -> Keys:

@@ -1,6 +1,7 @@
 """The sections `dataset` and `load` of params.yaml."""
 
 import json
+import re
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, FiniteFloat, Tag, field_validator, model_validator
@@ -54,6 +55,7 @@ class LabelMapping(OneOrSeveral):
     """How a column of human labels is read; without words or a limit: true and false, 1 and 0, yes and no.
 
     column: the column of the labels.
+    by: who gave these verdicts, if not people: a tool, or a model. They are then a score of that name, and no labels.
     columns: the columns of several raters: the majority decides; a tie is no label. The report says how far they agree.
     right: words that mean a right answer; other words are an error.
     wrong: words that mean a wrong answer.
@@ -72,6 +74,15 @@ class LabelMapping(OneOrSeveral):
     at_most: FiniteFloat | None = None
     invert: bool = False
     probability: Name | None = None
+    by: Name | None = None
+
+    @property
+    def score(self) -> str | None:
+        """The name of the score that the verdicts are; None for those of people."""
+        if self.by is None:
+            return None
+        name = re.sub(r"\W+", "_", self.by).strip("_")
+        return name if name[:1].isalpha() else f"by_{name}"
 
     @property
     def mapped(self) -> tuple[str, ...]:
@@ -82,6 +93,8 @@ class LabelMapping(OneOrSeveral):
     def _check_rules(self) -> Self:
         if (self.right or self.wrong) and (self.at_least is not None or self.at_most is not None):
             raise ValueError("at_least and at_most are for numbers, right and wrong for words; use one of the two")
+        if self.by is not None and (self.columns or self.probability):
+            raise ValueError("by: verdicts of a tool or a model are in one column, and nobody chose their rows")
         lists = [{str(word).strip().casefold() for word in words} for words in (self.right, self.wrong, self.unsure)]
         if shared := lists[0] & lists[1] | lists[0] & lists[2] | lists[1] & lists[2]:
             raise ValueError(f"{min(shared)!r} stands in two of right, wrong and unsure")
@@ -307,6 +320,8 @@ class LabelFile(Section):
     def _check_keys(self) -> Self:
         if (self.id is None) == (self.input is None):
             raise ValueError("labels are joined by id or by input; name the column of one of the two")
+        if self.label.by is not None:
+            raise ValueError("label.by: a file of labels is people's; put a tool's verdicts into the candidates' file")
         return self
 
 
@@ -417,7 +432,13 @@ class Dataset(Section):
         given = {f"candidates.{name}.label": candidate.label for name, candidate in self.named.items()}
         given["candidates.label"] = self.long.label if self.long else None
         given["label_file.label"] = self.label_file.label if self.label_file else None
-        return {f"dataset.{place}": mapping for place, mapping in given.items() if mapping}
+        return {f"dataset.{place}": mapping for place, mapping in given.items() if mapping and mapping.by is None}
+
+    @property
+    def machine_verdicts(self) -> list[str]:
+        """The names of the scores that are verdicts of tools and models (label.by), each once."""
+        answers = [self.long] if self.long else [*self.named.values()]
+        return list(dict.fromkeys(one.label.score for one in answers if one.label and one.label.score))
 
     @property
     def has_labels(self) -> bool:
@@ -432,8 +453,8 @@ class Dataset(Section):
     @property
     def all_have_labels(self) -> bool:
         """Whether human labels are mapped for every candidate."""
-        every = self.long.label if self.long else all(candidate.label for candidate in self.named.values())
-        return bool(every or self.label_file)
+        answers = [self.long] if self.long else [*self.named.values()]
+        return all(one.label and one.label.by is None for one in answers) or bool(self.label_file)
 
     @field_validator("draw", mode="before")
     @classmethod
@@ -519,9 +540,11 @@ class Params(Section):
         dataset = self.dataset
         if dataset.lists == "draws" and dataset.draw is not None:
             raise ParamsError("dataset.draw: the answers of a list are numbered by lists: draws; use one of the two")
+        if taken := [name for name in dataset.machine_verdicts if name in dataset.scores]:
+            raise ParamsError(f"dataset.candidates: label.by gives the score {taken[0]}, which dataset.scores has too")
         if dataset.label_file is None:
             return
-        if dataset.long.label if dataset.long else any(candidate.label for candidate in dataset.named.values()):
+        if dataset.label_mappings.keys() - {"dataset.label_file.label"}:
             raise ParamsError("dataset.label_file: the candidates have labels already; leave out one of the two")
         if not (dataset.label_file.candidate or dataset.label_file.response or len(dataset.named) == 1):
             raise ParamsError("dataset.label_file: name the column of the candidate, or of the answer, in it")

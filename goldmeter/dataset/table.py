@@ -120,7 +120,7 @@ def schema(params: Params) -> pa.Schema:
     names = [
         *("id", "candidate", "input", "response", "references", "label", "label_status", PROBABILITY, "ratings"),
         *("group", WEIGHT, "slices", "phrases", "contexts", "relevant", "criteria"),
-        *(f"score_{name}" for name in dataset.scores),
+        *(f"score_{name}" for name in (*dataset.scores, *dataset.machine_verdicts)),
         *(f"score_{name}_details" for name in dataset.optional_scores),
         *(*dataset.resources, "content"),
         *(["question", "draw"] if dataset.has_draws else []),

@@ -34,6 +34,7 @@ class ColumnFacts:
     rate_signature: None for a column without a pass rate.
     awaits_threshold: whether human labels are to fit the threshold, and have not yet.
     by_people: whether people gave the scores, so that rows without one are not labelled.
+    by: the tool or model that gave verdicts, which need not have judged every row; empty for all else.
     """
 
     metric: str
@@ -47,6 +48,7 @@ class ColumnFacts:
     rate_signature: str | None = None
     awaits_threshold: bool = False
     by_people: bool = False
+    by: str = ""
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Self:
@@ -54,14 +56,14 @@ class ColumnFacts:
         facts = {name: stated[name] for name in STATED} | {"rate_signature": stated.get("rate_signature")}
         facts["bounds"] = None if facts["bounds"] is None else tuple(facts["bounds"])
         awaits = stated.get("threshold") == TO_FIT
-        facts |= {"awaits_threshold": awaits, "by_people": stated.get("by_people", False)}
+        facts |= {"awaits_threshold": awaits, "by_people": stated.get("by_people", False), "by": stated.get("by", "")}
         return cls(**facts, threshold=None if awaits else stated.get("threshold"))
 
     def to_json(self) -> dict[str, Any]:
         """The facts as the table's metadata has them."""
         rate = {"threshold": TO_FIT if self.awaits_threshold else self.threshold, "rate_signature": self.rate_signature}
         facts = {name: getattr(self, name) for name in STATED} | ({} if self.rate_signature is None else rate)
-        return facts | ({"by_people": True} if self.by_people else {})
+        return facts | ({"by_people": True} if self.by_people else {}) | ({"by": self.by} if self.by else {})
 
     @property
     def has_pass_rate(self) -> bool:

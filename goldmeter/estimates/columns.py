@@ -355,7 +355,7 @@ def _not_asked(
     read: Callable[[Sequence[str]], pa.Table], schema: pa.Schema, name: str, facts: ColumnFacts, missing: Mask
 ) -> Mask:
     """Which rows of a column are unmeasured by design; read: names of columns → those columns."""
-    if name == "label" or facts.by_people:
+    if name == "label" or facts.by_people or facts.by:
         return missing
     details = details_column(schema.names, name, facts)
     if details is None and "judge_status" in schema.names:

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from goldmeter.dataset.labels import Rater, UnknownLabelError, majority
 from goldmeter.dataset.settings import LabelMapping
-from tests.test_load import PARIS, column, loaded, refusal
+from goldmeter.errors import ParamsError
+from goldmeter.estimates.column_facts import stated
+from goldmeter.pipeline.tables import about
+from tests.test_load import PARIS, column, load, loaded, params, records, refusal
 
 WORDS = {"column": "ok", "right": ["CORRECT", "A", 5, True], "wrong": ["INCORRECT", "B"], "unsure": ["nan", "?"]}
 
@@ -143,6 +146,34 @@ def test_labels_with_a_mapping_are_loaded() -> None:
     assert column("label", values, candidates=mapped) == [True, False, None]
 
 
+def test_verdicts_of_a_tool_are_a_score_and_no_labels() -> None:
+    mapped = {
+        "m": {"response": "a", "label": {"column": "status", "right": ["pass"], "wrong": ["fail"], "by": "my grader"}},
+        "n": {"response": "b", "label": "human"},
+    }
+    values = [
+        PARIS | {"id": str(i), "status": s, "b": "Lyon", "human": "no"} for i, s in enumerate(["pass", "fail", ""])
+    ]
+    options = {"candidates": mapped}
+
+    assert column("score_my_grader", values, **options) == [1.0, None, 0.0, None, None, None]
+    assert column("label", values, **options) == [None, False] * 3
+    facts = stated(about(next(iter(load(records(*values), params(**options))))["load"].schema))
+    assert (facts["score_my_grader"].by, facts["score_my_grader"].rule) == ("my_grader", "at 1")
+    dataset = params(**options).dataset
+    assert (dataset.machine_verdicts, [*dataset.label_mappings]) == (["my_grader"], ["dataset.candidates.n.label"])
+    assert "not a label" in refusal([PARIS | {"status": "perhaps", "b": "", "human": "no"}], **options)
+
+
+def test_verdicts_of_a_tool_in_a_file_of_labels_or_named_as_a_score_are_refused() -> None:
+    of_tool = {"column": "ok", "by": "tool"}
+
+    with pytest.raises(ValueError, match="a file of labels is people's"):
+        params(label_file={"path": "x", "id": "id", "label": of_tool})
+    with pytest.raises(ParamsError, match=r"gives the score tool, which dataset\.scores has too"):
+        params(candidates={"m": {"response": "a", "label": of_tool}}, scores={"tool": "x"}).check()
+
+
 def test_labels_in_a_nested_column() -> None:
     mapped = {"m": {"response": "a", "label": "meta.grade"}}
 
@@ -158,6 +189,7 @@ def test_labels_in_a_nested_column() -> None:
         ({"column": "a", "right": ["x"], "at_least": 1}, "use one of the two"),
         ({"column": "a", "at_least": 3, "at_most": 1}, "contain no number"),
         ({"column": "a", "right": ["X"], "wrong": ["x"]}, "'x' stands in two"),
+        ({"columns": ["a", "b"], "by": "tool"}, "by: verdicts of a tool or a model are in one column"),
     ],
 )
 def test_a_mapping_that_makes_no_sense(mapping: dict[str, Any], problem: str) -> None:

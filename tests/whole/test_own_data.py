@@ -18,7 +18,7 @@ def dataset(project: Any) -> Any:
 
 
 def test_a_csv_file_is_loaded_as_it_was_understood(project: Any) -> None:
-    lines = ["question,gold,answer_fid,answer_gpt4,judge_gpt4,topic"]
+    lines = ["question,gold,answer_fid,answer_gpt4,human_gpt4,topic"]
     lines += [f"Question {i}?,answer {i} / the answer {i},{i},it is {i},{i % 2},{'ab'[i % 2]}" for i in range(200)]
     lines += ["Question?,,nobody,nobody,1,a"]
     (project.folder / "data/mine.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -27,7 +27,7 @@ def test_a_csv_file_is_loaded_as_it_was_understood(project: Any) -> None:
 
     assert dataset(project)["candidates"] == {
         "fid": {"response": "answer_fid"},
-        "gpt4": {"response": "answer_gpt4", "label": "judge_gpt4"},
+        "gpt4": {"response": "answer_gpt4", "label": "human_gpt4"},
     }
     assert "400 rows: 2 systems, 200 labelled\n" in out
     assert "2 rejected, all in data/load_rejected; the first:\n" in out

@@ -19,16 +19,20 @@ _OF_CHOICES = re.compile(r"\bchoices\[0\](?:\.message)?\.(?:content|text)$")
 
 
 class Label(NamedTuple):
-    """The columns of human labels, several if there are several raters, and how they are read."""
+    """The columns of verdicts, several if there are several raters, and how they are read.
+
+    by: who gave them, if nothing says that people did: the name of the column.
+    """
 
     columns: tuple[Column, ...]
     reading: verdicts.Reading
+    by: str = ""
 
     @property
     def option(self) -> str | dict[str, Any]:
         """The value of option `label`."""
         if len(self.columns) == 1:
-            return verdicts.label(self.columns[0], self.reading.rule)
+            return verdicts.label(self.columns[0], {**self.reading.rule, **({"by": self.by} if self.by else {})})
         return {"columns": [column.name for column in self.columns], **self.reading.rule}
 
 
@@ -128,7 +132,8 @@ def label_of(columns: Sequence[Column], name: str, response: Column, *, alone: b
     if own:
         found = verdicts.reading(own[0])
         doubts = [_or(own), found.doubt if found else ""]
-        return (Label((own[0],), found), "; ".join(filter(None, doubts))) if found else (None, "")
+        by = "" if names.is_peoples(own[0].name) else names.without_system(own[0].name, name)
+        return (Label((own[0],), found, by), "; ".join(filter(None, doubts))) if found else (None, "")
     several = raters(columns) if alone else ()
     rule = verdicts.reading(several[0]) if several else None
     if rule is None:

@@ -33,13 +33,17 @@ LABEL_WORDS = frozenset({
 })  # fmt: skip
 # Words of labels for which true means wrong.
 TRUE_IS_WRONG = frozenset({"hallucination", "hallucinated", "hallucinates", "hallucinations", "incorrect", "wrong"})
-RATERS = frozenset({"annotator", "annotators", "rater", "raters", "labeler", "labeller", "reviewer", "grader"})
+RATERS = frozenset({"annotator", "annotators", "rater", "raters", "labeler", "labeller", "reviewer", "reviewers"})
 # Words of labels that may be verdicts of a model.
 MODEL_VERDICTS = frozenset({
     "judge", "judged", "judgment", "judgement", "eval", "evaluation", "grade", "graded", "pass", "passed", "predicted",
-    "prediction", "pred", "auto", "automatic", "estimated",
+    "prediction", "pred", "auto", "automatic", "estimated", "llm", "model", "grader", "machine",
 })  # fmt: skip
-HUMAN_VERDICTS = frozenset({"human", "humans", "people", "annotator", "annotated", "annotation", "expert", "manual"})
+HUMAN_VERDICTS = frozenset({
+    "human", "humans", "people", "annotator", "annotated", "annotation", "annotations", "expert", "manual",
+})  # fmt: skip
+# Words of labels that people gave, unless a word says that a model did.
+LABELS = frozenset({"label", "labels", "labelled", "labeled", "gold", "golden"})
 # Words of columns that judge answers, of people or not; with those of labels none is a slice.
 JUDGING = frozenset({
     "correctness", "match", "matches", "matched", "hit", "rating", "rated", "thumbs", "faithful", "faithfulness",
@@ -180,7 +184,8 @@ def key_of_label(name: str) -> str | None:
     ('gpt4', 'gpt4', '', None)
     """
     each, of_labels = words(name), LABEL_WORDS | TRUE_IS_WRONG
-    return "".join(word for word in each if word not in of_labels | FILLERS) if of_labels & set(each) else None
+    system = [word for word in each if word not in of_labels | FILLERS | LABELS | HUMAN_VERDICTS]
+    return "".join(system) if of_labels & set(each) else None
 
 
 def is_contexts(name: str) -> bool:
@@ -232,6 +237,25 @@ def whose_verdict(name: str) -> int:
     """
     each = set(words(name))
     return 0 if each & HUMAN_VERDICTS else 2 if each & MODEL_VERDICTS else 1
+
+
+def is_peoples(name: str) -> bool:
+    """Whether the name says that people gave the verdicts: only then a column of verdicts is one of human labels.
+
+    >>> is_peoples("human_judge"), is_peoples("gold_label"), is_peoples("predicted_label"), is_peoples("status")
+    (True, True, False, False)
+    """
+    each = {word.rstrip("0123456789") for word in words(name)}
+    return bool(each & (HUMAN_VERDICTS | RATERS)) or bool(each & LABELS and not each & MODEL_VERDICTS)
+
+
+def without_system(name: str, system: str) -> str:
+    """The words of a column's name that are none of the system's; the whole name if all are.
+
+    >>> without_system("judge_gpt4", "gpt4"), without_system("is_correct", "")
+    ('judge', 'is correct')
+    """
+    return " ".join(word for word in words(name) if word not in words(system)) or name
 
 
 def key(name: str) -> str:

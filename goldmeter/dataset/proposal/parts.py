@@ -186,7 +186,7 @@ def _label_file(part: Part, join: Mapping[str, Any]) -> dict[str, Any]:
     label = part.label
     by = {"candidate": part.system_names.name} if part.system_names else {}
     by |= {"response": part.response.name} if part.response else {}
-    return {"path": part.name, **join, **by, "label": label.option if label else None}
+    return {"path": part.name, **join, **by, "label": label._replace(by="").option if label else None}
 
 
 def _about_labels(labels: Sequence[Part]) -> str:
@@ -244,7 +244,7 @@ def _why_unused(part: Part, base: Part, join: Mapping[str, Any] | None) -> str:
     if part.is_labels:
         return f"labels; to use them, label_file: {flow(_label_file(part, join))}"
     if part.label:
-        label = part.label.option
+        label = part.label._replace(by="").option
         return (
             f"not clear on which answers its verdicts are; label_file: {flow(place)[:-1]}, response: …, "
             f"label: {flow(label)}}}"

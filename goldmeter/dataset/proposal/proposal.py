@@ -178,7 +178,7 @@ def _lists(found: Roles) -> tuple[str | None, str]:
 
 def _labels(found: Roles) -> tuple[str, str]:
     """Option `labels`, and its comment: how the labelled rows were chosen, as far as the records show it."""
-    labelled = [(each, each.label) for each in found.answering.values() if each.label]
+    labelled = [(each, each.label) for each in found.answering.values() if each.label and not each.label.by]
     answers = sum(len(each.response.values) for each, _ in labelled)
     labels = sum(len(label.columns[0].values) for _, label in labelled)
     if labels >= COMPLETE * answers:
@@ -196,19 +196,17 @@ def _verdicts(found: Roles) -> str:
 
 
 def _doubt_of_labels(found: Roles) -> str:
-    """Labels that may not be human ones, or not be true of right answers."""
+    """Verdicts that are not taken for people's, and labels that may not be true of right answers."""
     labels = [each.label for each in found.answering.values() if each.label]
+    if machine := [label.by for label in labels if label.by]:
+        others = ", …" if len(machine) > 1 else ""
+        return f"nothing says that people gave {shown(machine[0])}{others}: a score; if they did, leave out by"
     plain = [label.columns[0].name for label in labels if not label.reading.rule]
-    ruled = [label.columns[0].name for label in labels if label.reading.rule]
-    others = [name for name in plain if not names.TRUE_IS_RIGHT & set(names.words(name))]
-    for unclear, otherwise in (
-        ([name for name in plain + ruled if names.MODEL_VERDICTS & set(names.words(name))], "is a model's verdict"),
-        (others, "is true of any but right answers"),
-    ):
-        if unclear:
-            name = f"{shown(unclear[0])}{', …' if len(unclear) > 1 else ''}"
-            return f"label: the column of human labels; if {name} {otherwise}, leave it out"
-    return ""
+    unclear = [name for name in plain if not names.TRUE_IS_RIGHT & set(names.words(name))]
+    if not unclear:
+        return ""
+    name = f"{shown(unclear[0])}{', …' if len(unclear) > 1 else ''}"
+    return f"label: the column of human labels; if {name} is true of any but right answers, leave it out"
 
 
 def _strays(found: Roles) -> str:

@@ -272,7 +272,11 @@ def test_a_system_with_labels_of_its_own_stays_a_system() -> None:
     proposal = joined("mine")
 
     assert proposal.options["label_file"] is None
-    assert proposal.options["candidates"]["b"] == {"response": "response", "label": "correct", "path": "b.jsonl"}
+    assert proposal.options["candidates"]["b"] == {
+        "response": "response",
+        "label": {"column": "correct", "by": "correct"},
+        "path": "b.jsonl",
+    }
 
 
 def test_a_system_with_the_answers_of_another_is_to_be_checked() -> None:

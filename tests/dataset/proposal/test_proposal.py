@@ -97,8 +97,11 @@ def test_the_bundled_example() -> None:
     stated = load_yaml(PARAMS)["dataset"] | {"path": example}
     for candidate in stated["candidates"].values():
         del candidate["about"]
+        candidate["label"] = {"column": candidate["label"], "by": "correct"}
     assert proposal.options == stated
-    assert proposal.unsure == {}
+    assert proposal.unsure == {
+        "candidates": "nothing says that people gave correct, …: a score; if they did, leave out by"
+    }
     assert proposal.unused == []
 
 
@@ -110,7 +113,7 @@ def test_evouna(evouna: Path) -> None:
         "references": "golden_answer",
         "reference_separator": "/",
         "candidates": {
-            name: {"response": f"answer_{name}", "label": f"judge_{name}"}
+            name: {"response": f"answer_{name}", "label": {"column": f"judge_{name}", "by": "judge"}}
             for name in ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
         },
         "labels": "other",
@@ -168,12 +171,13 @@ SHAPES: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "a label of the only system": (
         [{"question": f"q{i}", "reference": "a", "response": "b", "is_correct": i % 2} for i in range(4)],
         {"input": "question", "references": "reference",
-         "candidates": {"model": {"response": "response", "label": "is_correct"}}},
+         "candidates": {"model": {"response": "response", "label": {"column": "is_correct", "by": "is correct"}}}},
     ),
     "a baseline beside a labelled system": (
         [{"question": f"q{i}", "gold": "an a", "baseline": f"b{i}", "v2": "c", "v2_correct": "yes"} for i in range(2)],
         {"input": "question", "references": "gold",
-         "candidates": {"baseline": {"response": "baseline"}, "v2": {"response": "v2", "label": "v2_correct"}}},
+         "candidates": {"baseline": {"response": "baseline"},
+                        "v2": {"response": "v2", "label": {"column": "v2_correct", "by": "correct"}}}},
     ),
 }  # fmt: skip
 
@@ -454,10 +458,10 @@ def test_an_id_that_stands_twice_is_none() -> None:
 ROW = {"question": "q", "reference": "an a", "response": "b"}
 
 
-SURE = ("is_correct", "human_correct", "rightAnswer", "acceptable")
+SURE = ("human_correct", "annotator_accepted")
 
 
-@pytest.mark.parametrize("name", ["label", "annotation", "human", "verdict", "human_response", *SURE])
+@pytest.mark.parametrize("name", ["label", "annotation", "human", "gold_label", "human_response", *SURE])
 def test_a_label_is_sure_if_its_name_says_right(name: str) -> None:
     doubt = f"label: the column of human labels; if {name} is true of any but right answers, leave it out"
 
@@ -465,6 +469,31 @@ def test_a_label_is_sure_if_its_name_says_right(name: str) -> None:
 
     assert mapped(proposal)["candidates"] == {"model": {"response": "response", "label": name}}
     assert proposal.unsure == ({} if name in SURE else {"candidates": doubt})
+
+
+# Columns of verdicts as tools export them: promptfoo, OpenAI Evals, MLflow, LangSmith, Langfuse, Phoenix, DeepEval,
+# Ragas, Inspect, lm_eval, HELM, SimpleQA, and names that a grader of one's own may have.
+MACHINES = (
+    "pass", "passed", "status", "score", "success", "grade", "graded", "correct", "is_correct", "correctness",
+    "feedback.correctness", "answer_correctness/v1/score", "exact_match", "quasi_exact_match", "includes", "match",
+    "acc", "acceptable", "rightAnswer", "eval", "evaluation", "evaluator", "judge", "llm_judge", "judgement", "verdict",
+    "model_verdict", "predicted_correct", "auto_label", "llm_label", "predicted_label", "grader", "grader_verdict",
+    "hallucination", "is_hallucination", "outcome", "result", "testPass",
+)  # fmt: skip
+PEOPLE = ("human", "human_label", "label", "gold_label", "annotator", "annotator_1", "annotation", "rater", "reviewer")
+
+
+@given(st.sampled_from([*MACHINES, *PEOPLE]), st.sampled_from(["", "my_", "openai "]), st.sampled_from(["pass", "yes"]))
+def test_only_a_name_that_says_people_makes_human_labels(name: str, prefix: str, word: str) -> None:
+    words = {"pass": ("pass", "fail"), "yes": ("yes", "no")}[word]
+
+    proposal = of(*(ROW | {"question": f"q{i}", f"{prefix}{name}": words[i % 2]} for i in range(8)))
+
+    label = proposal.options["candidates"]["model"].get("label")
+    by_people = label is not None and (not isinstance(label, dict) or "by" not in label)
+    assert by_people == (name in PEOPLE)
+    assert label is None or by_people or "by" in label
+    assert by_people or proposal.options["labels"] != "other"
 
 
 @pytest.mark.parametrize("name", ["bad_answer", "wrong_answer", "incorrect_answer", "worstAnswer", "Bad Answers"])
@@ -510,7 +539,7 @@ DOUBTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]] =
     "a model's verdict alone": (
         [ROW | {"predicted_correct": 1}],
         {},
-        {"candidates": "label: the column of human labels; if predicted_correct is a model's verdict, leave it out"},
+        {"candidates": 'nothing says that people gave "predicted correct": a score; if they did, leave out by'},
     ),
     "answers beside a response": (
         [{"question": "q", "answer": "an a", "correct_answer": "an a", "response": "b"}],
@@ -529,7 +558,7 @@ DOUBTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]] =
     ),
     "an only input that is blank in a few": ([ROW | {"question": "q" if i > 4 else ""} for i in range(100)], {}, {}),
     "a few labels, which are not taken to be random": (
-        [ROW | {"question": f"q{i}", "is_right": True if i == 3 else None} for i in range(4)],
+        [ROW | {"question": f"q{i}", "human_right": True if i == 3 else None} for i in range(4)],
         {},
         {"labels": "1 of 4 answers are labelled; random, if those were drawn at random"},
     ),

@@ -113,7 +113,8 @@ def test_a_long_table_with_verdict_words() -> None:
     found = loaded(table("simpleqa.csv", rows))
 
     assert found.systems == {"gpt-4o": 30, "claude": 30}
-    assert found.labels == {True: 20, False: 20, None: 20}
+    assert found.labels == {None: 60}
+    assert Counter(row["score_grade"] for row in found.rows) == {1.0: 20, 0.0: 20, None: 20}
     assert found.rejected == []
     assert "grade" not in found.proposal.options["slices"]
 
@@ -140,7 +141,7 @@ def test_a_long_table_beside_a_file_of_questions() -> None:
 
 def test_a_long_table_that_has_only_the_ids_of_the_questions() -> None:
     lines("questions.jsonl", [{"qid": f"q{i}", "question": f"Why {i}?", "gold": f"so {i}"} for i in range(8)])
-    lines("answers.jsonl", [row | {"correct": i % 2} for i, row in enumerate(LONG)])
+    lines("answers.jsonl", [row | {"human_correct": i % 2} for i, row in enumerate(LONG)])
 
     found = loaded(".")
 
@@ -205,7 +206,7 @@ def test_truthfulqa_with_references_in_four_columns() -> None:
 
     assert found.proposal.options["references"] == [f"Best_Answer{n}" for n in (1, 2, 3, 4)]
     assert Counter(len(row["references"]) for row in found.rows) == {3: 4, 4: 4}
-    assert [row["label"] for row in found.rows] == [True, False] * 4
+    assert [row["score_is_hallucination"] for row in found.rows] == [1.0, 0.0] * 4
 
 
 def test_references_in_lines_and_as_a_python_list() -> None:

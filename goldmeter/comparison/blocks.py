@@ -206,7 +206,7 @@ class Side(NamedTuple):
     load, tables: data/load and the tables with scores. thresholds: column → fitted threshold. stale: which rows of
     data/load have the label of another answer, by earlier runs, shape (rows,); None: nothing is known of earlier runs.
     names: the candidates, in order. is_grouped: whether any row has a group. weight_exponent: of the power of two that
-    is larger than all weights; 0 without weights.
+    is larger than all weights; 0 without weights. selected: candidates whose labels are no random part of the rows.
     """
 
     load: Parts
@@ -216,6 +216,7 @@ class Side(NamedTuple):
     names: Sequence[str]
     is_grouped: bool
     weight_exponent: int = 0
+    selected: frozenset[str] = frozenset()
 
 
 class _Rows(NamedTuple):
@@ -386,6 +387,7 @@ def candidates_of(side: Side, parts: range) -> dict[str, Candidate]:
         )
         for name, one in every.items()
     }
+    every |= {name: replace(every[name], labels_random=False) for name in side.selected & every.keys()}
     return every if has_rows else {name: one.rows(NOTHING) for name, one in every.items()}
 
 

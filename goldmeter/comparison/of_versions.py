@@ -44,12 +44,17 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class VersionScores:
-    """A version's rows and scores. tables: name → score table that it has. fitted: column → fitted threshold."""
+    """A version's rows and scores.
+
+    tables: name → score table that it has. fitted: column → fitted threshold. selected: candidates whose labels are no
+    random part of their rows.
+    """
 
     name: str
     load: Parts
     tables: Mapping[str, Parts]
     fitted: Mapping[str, float]
+    selected: frozenset[str] = frozenset()
 
     def candidates(self, thresholds: Mapping[str, float]) -> dict[str, Candidate]:
         """All rows of its candidates, by name; thresholds: column → fitted threshold."""
@@ -66,7 +71,8 @@ class VersionScores:
         is_grouped = any(part["group"].null_count < part.num_rows for part in self.load.read(["group"]))
         stale = None if stale_labels is None else stale_labels(self.load)
         tables = [*self.tables.values()]
-        return Side(self.load, tables, thresholds, stale, self.names(), is_grouped, weight_exponent(self.load))
+        exponent = weight_exponent(self.load)
+        return Side(self.load, tables, thresholds, stale, self.names(), is_grouped, exponent, self.selected)
 
 
 def require_asked(versions: Sequence[Version], scores: Sequence[VersionScores], gate: Gate) -> None:
@@ -111,7 +117,7 @@ def scores_of(version: Version) -> VersionScores:
     names = score_table_names(version)
     version.require_current([f"data/{name}" for name in ("load", *names)])
     tables = {name: version.parts(name) for name in names if version.has(f"data/{name}")}
-    return VersionScores(version.name, version.parts("load"), tables, _fitted(version))
+    return VersionScores(version.name, version.parts("load"), tables, _fitted(version), _selected(version))
 
 
 def match(base: Sequence[str], head: Sequence[str], renamed: Mapping[str, str]) -> Matched:
@@ -220,6 +226,14 @@ def _fitted(version: Version) -> dict[str, float]:
         return fitted_thresholds(document.get("thresholds", {}))
 
 
+def _selected(version: Version) -> frozenset[str]:
+    """The candidates whose labels are no random part of this version's rows."""
+    if not version.has(METRICS):
+        return frozenset()
+    with reading(version.path(METRICS), version.name) as document:
+        return frozenset(document.get("selected_labels", {}))
+
+
 def _passing_as(base: Candidate, head: Candidate) -> Candidate:
     """BASE's candidate with the thresholds of HEAD's columns that score the same way."""
     newer = {column.name: column.facts for column in head.columns}
@@ -281,7 +295,8 @@ def _compare(
 ) -> ComparisonDocument:
     matched = match(base.names(), head.names(), options.renamed)
     pairs = pairings(base, head, matched.pairs, folder / "blocks", options.stale_labels, rescored=options.rescore)
-    chosen = shared_primary(pairs, gate, random=all(blocks[0].base.labels_random for blocks in pairs))
+    random = all(side.labels_random for blocks in pairs for side in (blocks[0].base, blocks[0].head))
+    chosen = shared_primary(pairs, gate, random=random)
     weighting = weighting_of(options.mix, head.load)
     pass_at = shared_pass_at(versions)
     loads = base.load, head.load

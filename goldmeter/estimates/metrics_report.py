@@ -573,6 +573,19 @@ class Correlations(TypedDict):
 Candidates = dict[str, dict[str, MetricEntry]]
 
 
+class SelectedLabels(TypedDict):
+    """Labels that are said to be of a random part of the rows, which is unlike all rows.
+
+    measure: of the scores the one that differs most surely. labelled, all: its mean over labelled rows, and over all.
+    p_value: corrected for the number of scores.
+    """
+
+    measure: str
+    labelled: float
+    all: float
+    p_value: float
+
+
 class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, as goldmeter.wording.comparison_document reads them.
 
@@ -585,7 +598,7 @@ class MetricsReport(TypedDict):
     pass@k and pass^k, where questions have draws. weighting: by which headlines, targets and comparisons go.
     criteria: by metric whose verdicts are on criteria. self_agreement: candidate → score column, where the judge
     was asked about rows more than once. graded: agreement with grades of people, where there are any. resources: what
-    answers took, where the data say it.
+    answers took, where the data say it. selected_labels: candidate → why its labels are not taken for random.
     """
 
     schema: Literal[1]
@@ -613,6 +626,7 @@ class MetricsReport(TypedDict):
     self_agreement: NotRequired[Mapping[str, Mapping[str, SelfAgreementEntry]]]
     preference: NotRequired[PreferenceEntry]
     resources: NotRequired[Resources]
+    selected_labels: NotRequired[Mapping[str, SelectedLabels]]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

@@ -14,6 +14,7 @@ from goldmeter.comparison.gate import Gate
 from goldmeter.estimates import (
     failures,
     human_labels,
+    label_sample,
     metrics_report,
     offline_calibration,
     panel_estimates,
@@ -198,9 +199,14 @@ class _Run:
     def sums(self) -> PartSums:
         return self.passes.sums(self.fitted, grouped=self.grouped)
 
-    @property
+    @cached_property
+    def selected(self) -> dict[str, metrics_report.SelectedLabels]:
+        """The candidates whose labels are no random part of their rows, though params.yaml says so."""
+        return label_sample.selected(self.labelled.candidates, self.sums.candidates.values())
+
+    @cached_property
     def scored(self) -> list[CandidateSums]:
-        return [*self.sums.candidates.values()]
+        return label_sample.without_random(self.sums.candidates.values(), self.selected)
 
     @cached_property
     def decides(self) -> Primary:
@@ -334,7 +340,9 @@ def _comparisons(run: _Run, scratch: Path | None) -> list[PairEntry]:
     if len(run.scored) < 2:  # noqa: PLR2004 (a pair)
         return []
     names, parts = [one.name for one in run.scored], run.passes.parts
-    side = Side(parts.load, parts.scores, run.fitted, None, names, run.grouped, parts.weight_exponent)
+    side = Side(
+        parts.load, parts.scores, run.fitted, None, names, run.grouped, parts.weight_exponent, frozenset(run.selected)
+    )
     pairs = pairs_of_run(side, scratch and scratch / "pairs")
     gate, pass_at = without_guards(run.params.gate, parts.load), run.params.aggregate.pass_at
     families = candidate_pairs.compare(pairs, gate, run.decides.name, pass_at, weighting=run.weighting)
@@ -362,6 +370,9 @@ def _first_screen(document: metrics_report.MetricsReport, run: _Run) -> metrics_
         limits.setdefault(name, {}).update(found)
     for name, statistics in resources.limits(document.get("resources", {})).items():
         limits.setdefault(name, {}).update(statistics)
+    shown = label_sample.explained(shown, run.selected)
+    if run.selected:
+        document["selected_labels"] = rounded(run.selected)
     if by.is_cascade:
         document["by_offline_judge"] = rounded({one.name: one.share_by_offline for one in scored})
     return {

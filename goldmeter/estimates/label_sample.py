@@ -57,7 +57,7 @@ def explained(shown: Mapping[str, HeadlineEntry], found: Mapping[str, SelectedLa
 def _why(one: SelectedLabels) -> str:
     return (
         f"dataset.labels says random, but the labelled answers are unlike all: {one['measure']} {one['labelled']:.3g} "
-        f"on them, {one['all']:.3g} on all (p = {max(one['p_value'], 1e-6):.1g}); the labels are used for agreement only."
+        f"on them, {one['all']:.3g} on all (p = {max(one['p_value'], 1e-6):.1g}); they are used for agreement only."
     )
 
 

@@ -86,6 +86,8 @@ def _joined(parts: Sequence[Candidate]) -> Candidate:
         outside=None,
         by_offline=None,
         ratings=None if parts[0].ratings is None else _padded([part.ratings for part in parts])[order],
+        answers=None,
+        offline=None,
     )
 
 

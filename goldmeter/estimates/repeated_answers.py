@@ -96,6 +96,8 @@ def by_question(candidate: Candidate, ks: Sequence[int], columns: Container[str]
         questions=None,
         checks=None,
         question_checks=None,
+        answers=None,
+        offline=None,
     )
 
 

@@ -57,6 +57,17 @@ def test_a_cluster_is_the_same_one_in_all_candidates():
     assert [each.groups.tolist() for each in found] == [[50, 70, 90], [70, 90]]
 
 
+def test_rows_of_several_parts_can_be_chosen():
+    parts = [
+        replace(candidate(column("label", [1, 0, 1], LABEL)), offline=np.ones(3), answers=np.ones(3, np.uint64))
+        for _ in range(2)
+    ]
+
+    [found] = human_labels.joined([[part] for part in parts])
+
+    assert found.rows(np.arange(6) > 3).columns[0].n_rows == 2
+
+
 def test_agreement_of_a_score_where_less_is_better_looks_at_it_upside_down():
     label = column("label", [1, 0] * 10, LABEL)
     errors = column("score_errors", [0.1, 0.9] * 10, replace(GATED, higher_is_better=False))

@@ -36,8 +36,8 @@ def compare(
 
     Score columns are those of numbers and of true and false. A column that `goldmeter.scores` computed is known
     by the table's `attrs`; of any other column state bounds, threshold and direction here. With `input` or `references`
-    in both tables, rows that differ in them are left out; with `response` in both, equal answers are known as unchanged.
-    The column `label` holds human labels.
+    in both tables, rows that differ in them are left out; `response` in both tells which answers did not change. The
+    column `label` holds human labels.
 
     Args:
         base: The older scores, one row per id.

@@ -222,6 +222,8 @@ def _secrets(dataset: Dataset) -> Iterator[tuple[str, str]]:
     for place, mapping in dataset.label_mappings.items():
         yield from ((column, place) for column in mapping.mapped)
     for name, candidate in dataset.named.items():
+        if candidate.label and candidate.label.by:
+            yield from ((column, f"dataset.candidates.{name}.label") for column in candidate.label.mapped)
         if candidate.labelled:
             yield candidate.labelled, f"dataset.candidates.{name}.labelled"
         for key, score in dataset.scores.items():

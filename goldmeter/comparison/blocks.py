@@ -417,7 +417,7 @@ def _with_answers_of(load: Parts, candidates: Iterable[Candidate]) -> Iterator[C
     """The candidates with the hashes of their answers, if the table holds answers."""
     if ANSWER not in load.schema.names:
         return iter(candidates)
-    answers = hashed(load.whole([ANSWER])[ANSWER].fill_null(NO_ANSWER))
+    answers = np.concatenate([hashed(part[ANSWER].fill_null(NO_ANSWER)) for part in load.read([ANSWER])])
     return (with_answers(one, answers) for one in candidates)
 
 

@@ -99,7 +99,8 @@ def compare(
                 refused.append(Refused(blocks, name, role, found))
                 continue
             compared = Compared(of, name)
-            if found := _unmeasured(compared, gate, role, len(pairs)):
+            tests = sum(each == role for names in roles for each in names.values())
+            if found := _unmeasured(compared, gate, role, 0 if weighting else tests):
                 refused.append(Refused(blocks, name, role, replace(found, stale=_stale(compared))))
             elif weighting and (reason := differences.refusal(compared, weighting)):
                 refused.append(Refused(blocks, name, role, refusal(Why.NOT_WEIGHTED, said=reason)))
@@ -252,10 +253,10 @@ def _stale(compared: Compared) -> int:
     return sum(len(one.stale) for one in compared.blocks) if compared.name == LABEL else 0
 
 
-def _unmeasured(compared: Compared, gate: Gate, role: Role, pairs: int) -> Refusal | None:
+def _unmeasured(compared: Compared, gate: Gate, role: Role, tests: int) -> Refusal | None:
     """Why too few rows are measured in both; None where enough are, and where the others change no verdict.
 
-    pairs: how many pairs of candidates are compared by the measure.
+    tests: how many differences the measure's family may have; 0: rows count by weights, which no bounds know of.
     """
     sums = compared.sums
     base, head = sums.base.measured > 0, sums.head.measured > 0
@@ -270,9 +271,10 @@ def _unmeasured(compared: Compared, gate: Gate, role: Role, pairs: int) -> Refus
     asked = sums.failed + compared.n
     if sums.failed <= gate.max_unmeasured * asked:
         return None
-    confidence = differences.local_confidence(sidak(pairs, gate.confidence))
-    if differences.decided_by_bounds(compared, margin(gate, compared.name, role), confidence):
-        return None
+    if tests:
+        confidence = differences.local_confidence(sidak(tests, gate.confidence))
+        if differences.decided_by_bounds(compared, margin(gate, compared.name, role), confidence):
+            return None
     return refusal(Why.UNMEASURED_ROWS, missing=sums.failed, n=asked, before=sums.base.failed, after=sums.head.failed)
 
 

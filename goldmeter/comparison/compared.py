@@ -70,17 +70,9 @@ class ComparedRows(NamedTuple):
 
     @property
     def not_asked(self) -> tuple[Mask, Mask]:
-        """Which of the pairing's shared rows are unmeasured by design, in BASE and in HEAD.
-
-        A label of one version alone is missing in the other, unless the answers are equal or labels are of a random
-        part: the answers that nobody labelled may be the wrong ones.
-        """
+        """Which of the pairing's shared rows are unmeasured by design, in BASE and in HEAD."""
         sides = (self.base, self.pairing.base_rows), (self.head, self.pairing.head_rows)
         base, head = (measure.column.not_asked[rows] for measure, rows in sides)
-        if self.head.name == LABEL and not (self.pairing.base.labels_random and self.pairing.head.labels_random):
-            lacking = [np.isnan(measure.values[rows]) for measure, rows in sides]
-            one_sided = (lacking[0] != lacking[1]) & self.pairing.reworded
-            base, head = base & ~one_sided, head & ~one_sided
         return base, head
 
     def filled(self, *, best: bool) -> "ComparedRows":
@@ -319,10 +311,12 @@ class Compared:
     def bounded(self, *, best: bool) -> "Compared | None":
         """The measure with all rows that both versions were asked for: those that failed have the best or worst value.
 
-        None for measures without bounds, and corpus scores.
+        None for measures without bounds, corpus scores, and labels of a part of the rows.
         """
-        if self.head.kind == "corpus" or self.head.bounds is None or self.is_designed:
+        if self.head.kind == "corpus" or self.head.bounds is None or self.has_sampled_labels:
             return None
+        if not self.sums.lacking:
+            return self
         return replace(self, known=summed(MeasureSums.of(rows.filled(best=best)) for rows in self.rows()))
 
     @property
@@ -345,6 +339,12 @@ class Compared:
         """Whether these are human labels, of rows that a design chose in either version."""
         rows = self.blocks[0].rows
         return self.name == LABEL and (rows.base.labels_designed or rows.head.labels_designed)
+
+    @property
+    def has_sampled_labels(self) -> bool:
+        """Whether these are human labels of a part of the rows, chosen at random or by a design in both versions."""
+        rows = self.blocks[0].rows
+        return self.is_designed or (self.name == LABEL and rows.base.labels_random and rows.head.labels_random)
 
     @property
     def is_one_cluster(self) -> bool:

@@ -270,8 +270,10 @@ def _with_verdicts(one: Compared, labelled: "DesignedDifference", confidence: fl
     judged = Compared(one.blocks, VERDICT)
     if not _is_judged(judged):
         return alone
-    unlike, by_judge = unlikeness(judged), uncorrected(judged, confidence)
-    judge = VerdictSource.of(judged.head.column.facts.signature)
+    unlike, judge = unlikeness(judged), VerdictSource.of(judged.head.column.facts.signature)
+    if _says_nothing(judged, judge, unlike):
+        return alone
+    by_judge = uncorrected(judged, confidence)
     scale = difference_scale(judge, unlike).value
     sampling = standard_error(by_judge.low, by_judge.high, confidence) ** 2
     known = LabelledDifference(labelled.value, labelled.variance)
@@ -316,8 +318,8 @@ def with_judge_error(
 ) -> "PairedDifference":
     """The difference by a judge as one of people's rates, where no labels check it; any other as it is.
 
-    The interval then includes how far the judge's biases of two systems may differ. With too many rows outside of the
-    offline judge's domain it is as wide as can be. unlike: by a mix; None: by the rows or their weights.
+    The interval then includes how far the judge's biases of two systems may differ. For a judge that says nothing it is
+    as wide as can be. unlike: by a mix; None: by the rows or their weights.
     """
     from goldmeter.statistics import people_difference
 
@@ -327,7 +329,7 @@ def with_judge_error(
     if not unlike.changed:
         return estimate
     judge = VerdictSource.of(one.head.column.facts.signature)
-    if judge.is_offline and (unlike.outside > MOST_OUTSIDE or offline_bias() is None):
+    if _says_nothing(one, judge, unlike):
         method = estimate.method.with_notes(JudgeError.UNKNOWN)
         return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=method)
     scale = difference_scale(judge, unlike, is_one_answer=(parsed(one.name) or ("", 1))[1] == 1)
@@ -339,6 +341,14 @@ def with_judge_error(
         p_value=max(found.p_value, estimate.p_value),
         method=estimate.method.with_notes(JudgeError.ELSEWHERE if scale.measured else JudgeError.STATED),
     )
+
+
+def _says_nothing(one: Compared, judge: VerdictSource, unlike: Unlikeness) -> bool:
+    """Whether the verdicts tell nothing of people's: all are equal, or the offline judge can't judge these answers."""
+    right = one.sums.base.shared_total + one.sums.head.shared_total
+    if right in {0.0, 2.0 * one.n} and not one.by_question:
+        return True
+    return judge.is_offline and (unlike.outside > MOST_OUTSIDE or offline_bias() is None)
 
 
 def unlikeness(one: Compared) -> Unlikeness:
@@ -391,7 +401,9 @@ def is_by_judge_alone(one: Compared) -> bool:
         [(side, np.arange(len(side.keys))) for side in of]
         for of in zip(*((b.base, b.head) for b in blocks), strict=True)
     ]
-    return not have_labels([*map(of_blocks, every)]) or any(map(_lack_labels, blocks))
+    # Labels of a random part check the judge where they are compared, and not beside them.
+    labelled = [replace(of_blocks(side), labels_random=False) for side in every]
+    return not have_labels(labelled) or any(map(_lack_labels, blocks))
 
 
 def _lack_labels(pairing: Pairing) -> bool:

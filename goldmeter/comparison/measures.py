@@ -165,6 +165,7 @@ def _by_question(sections: Mapping[str, Any]) -> Iterator[str]:
         ),
     ]
     rated += [f"score_{name}" for name, score in sections["dataset"].scores.items() if score.threshold is not None]
+    rated += [f"score_{name}" for name in sections["dataset"].machine_verdicts]
     for name in rated:
         yield from repeated_answers.names(name, sections["aggregate"].pass_at)
 

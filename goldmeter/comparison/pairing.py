@@ -8,7 +8,8 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from goldmeter.estimates.columns import Candidate, Hashes, Mask
+from goldmeter.estimates.columns import Candidate, Hashes, Mask, ScoreColumn
+from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.repeated_answers import by_question, question_groups
 from goldmeter.metrics.base import Floats
 
@@ -101,7 +102,42 @@ def pair(base: Candidate, head: Candidate) -> Pairing:
         base_rows = head_rows = np.arange(len(base.keys))
     else:
         _, base_rows, head_rows = np.intersect1d(base.keys, head.keys, assume_unique=True, return_indices=True)
-    return Pairing(base, head, base_rows, head_rows, head_rows[:0], _others(base, base_rows), _others(head, head_rows))
+    only = _others(base, base_rows), _others(head, head_rows)
+    return _with_missing(Pairing(base, head, base_rows, head_rows, head_rows[:0], *only))
+
+
+def _with_missing(pairing: Pairing) -> Pairing:
+    """The pairing in which what one version alone has failed to be measured in the other.
+
+    That holds for labels, and for verdicts of a tool, of answers that differ: those that nobody judged may be the wrong
+    ones. Labels of a random part of the rows are missing by design.
+    """
+    sides = [{column.name: column for column in side.columns} for side in (pairing.base, pairing.head)]
+    random = pairing.base.labels_random and pairing.head.labels_random
+    base, head = pairing.base, pairing.head
+    for name in sides[0].keys() & sides[1].keys():
+        older, newer = sides[0][name], sides[1][name]
+        if not ((name == LABEL and not random) or newer.facts.by):
+            continue
+        lacking = np.isnan(older.values[pairing.base_rows]), np.isnan(newer.values[pairing.head_rows])
+        one_sided = (lacking[0] != lacking[1]) & pairing.reworded
+        if one_sided.any():
+            base = _failed(base, name, pairing.base_rows[one_sided & lacking[0]])
+            head = _failed(head, name, pairing.head_rows[one_sided & lacking[1]])
+    return replace(pairing, base=base, head=head)
+
+
+def _failed(candidate: Candidate, name: str, rows: Positions) -> Candidate:
+    """The candidate whose column of this name was asked for in these rows."""
+
+    def asked(column: ScoreColumn) -> ScoreColumn:
+        if column.name != name:
+            return column
+        not_asked = column.not_asked.copy()
+        not_asked[rows] = False
+        return replace(column, not_asked=not_asked)
+
+    return replace(candidate, columns=[*map(asked, candidate.columns)])
 
 
 def _others(candidate: Candidate, rows: Positions) -> Positions:

@@ -44,11 +44,9 @@ def by_some_labels(one: Compared, confidence: float) -> "DesignedDifference | No
 
 
 def _is_random_part(one: Compared) -> bool:
-    if one.name != LABEL or not human_labels.FEWEST <= one.n <= MOST_LABELLED:
+    if not one.has_sampled_labels or not human_labels.FEWEST <= one.n <= MOST_LABELLED:
         return False
-    both = one.blocks[0]
-    shared = sum(len(pairing.head_rows) for pairing in one.blocks)
-    return both.base.labels_random and both.head.labels_random and one.n < shared
+    return one.n < sum(len(pairing.head_rows) for pairing in one.blocks)
 
 
 class _Side(NamedTuple):
@@ -95,7 +93,8 @@ def _rows(rows: ComparedRows) -> _Rows:
     pairing = rows.pairing
     versions = (pairing.base, rows.base, pairing.base_rows), (pairing.head, rows.head, pairing.head_rows)
     sides = [_Side.of(version, measure.values, own) for version, measure, own in versions]
-    return _Rows(pairing.keys, pairing.groups, sides, len(pairing.keys))
+    found = _Rows(pairing.keys, pairing.groups, sides, len(pairing.keys))
+    return found if _are_designed(found) else found.sorted(MOST_OTHERS)
 
 
 def _joined(mine: _Rows, more: _Rows) -> _Rows:

@@ -6,6 +6,7 @@ from typing import Any
 from goldmeter.dataset.index import RecordIndex
 from goldmeter.dataset.settings import Params, ScoreMapping
 from goldmeter.estimates.column_facts import SPLIT_IDS, WEIGHT, ColumnFacts, statement
+from goldmeter.pipeline.hashing import sha256
 
 # The human labels, described as a binary score column.
 LABEL = ColumnFacts(
@@ -32,7 +33,7 @@ def description(
     dataset = params.dataset
     labels = {"label": LABEL} if dataset.has_labels else {}
     scores = {f"score_{name}": _score_description(name, score) for name, score in dataset.scores.items()}
-    scores |= {f"score_{name}": _machine_verdicts(name) for name in dataset.machine_verdicts}
+    scores |= {f"score_{name}": _machine_verdicts(name, one.rule) for name, one in dataset.machine_verdicts.items()}
     return {
         "candidates": {
             name: dataset.long.about.get(name, {}) if dataset.long else dataset.named[name].about
@@ -72,8 +73,8 @@ def _score_description(name: str, score: ScoreMapping) -> ColumnFacts:
     )
 
 
-def _machine_verdicts(name: str) -> ColumnFacts:
-    signature = f"verdicts|by:{name}|v:1"
+def _machine_verdicts(name: str, rule: str) -> ColumnFacts:
+    signature = f"verdicts|by:{name}|rule:{sha256(rule).hex()[:12]}|v:1"
     return ColumnFacts(name, "dataset", signature, (0.0, 1.0), rate_signature=f"{signature}|pass:1", by=name)
 
 

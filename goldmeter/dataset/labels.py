@@ -227,7 +227,8 @@ def machine_verdicts(
     if mapping is None or mapping.score is None:
         return {}
     found = _beside(answers, mapping, responses, problems, faults)
-    return {mapping.score: [None if one.value is None else float(one.value) for one in found]}
+    known = [None if one.status == STALE else one.value for one in found]
+    return {mapping.score: [None if value is None else float(value) for value in known]}
 
 
 def _columns(found: Sequence[Label], dataset: Dataset) -> dict[str, Sequence[Any]]:

@@ -85,6 +85,11 @@ class LabelMapping(OneOrSeveral):
         return name if name[:1].isalpha() else f"by_{name}"
 
     @property
+    def rule(self) -> str:
+        """How the column is read, and whose verdicts they are, the same text for the same rule."""
+        return self.model_dump_json(exclude={"column", "columns", "probability"})
+
+    @property
     def mapped(self) -> tuple[str, ...]:
         """The columns of all raters, and that of the probabilities."""
         return (*self.all_columns, *([self.probability] if self.probability else []))
@@ -435,10 +440,18 @@ class Dataset(Section):
         return {f"dataset.{place}": mapping for place, mapping in given.items() if mapping and mapping.by is None}
 
     @property
-    def machine_verdicts(self) -> list[str]:
-        """The names of the scores that are verdicts of tools and models (label.by), each once."""
+    def machine_verdicts(self) -> dict[str, LabelMapping]:
+        """The scores that are verdicts of tools and models (label.by), each with how it is read, of one candidate."""
         answers = [self.long] if self.long else [*self.named.values()]
-        return list(dict.fromkeys(one.label.score for one in answers if one.label and one.label.score))
+        return {one.label.score: one.label for one in answers if one.label and one.label.score}
+
+    @property
+    def mixed_verdicts(self) -> str | None:
+        """The name of a score whose verdicts are by another tool, or read by another rule, of another candidate."""
+        answers = [self.long] if self.long else [*self.named.values()]
+        mappings = [one.label for one in answers if one.label]
+        last = self.machine_verdicts
+        return next((one.score for one in mappings if one.score and one.rule != last[one.score].rule), None)
 
     @property
     def has_labels(self) -> bool:
@@ -542,6 +555,11 @@ class Params(Section):
             raise ParamsError("dataset.draw: the answers of a list are numbered by lists: draws; use one of the two")
         if taken := [name for name in dataset.machine_verdicts if name in dataset.scores]:
             raise ParamsError(f"dataset.candidates: label.by gives the score {taken[0]}, which dataset.scores has too")
+        if dataset.mixed_verdicts:
+            raise ParamsError(
+                f"dataset.candidates: label.by gives the score {dataset.mixed_verdicts} to verdicts of another tool, "
+                "or that are read by another rule; give each its own name"
+            )
         if dataset.label_file is None:
             return
         if dataset.label_mappings.keys() - {"dataset.label_file.label"}:

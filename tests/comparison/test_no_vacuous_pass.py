@@ -100,6 +100,38 @@ def test_new_answers_without_a_label_count_against_them(answers_changed: bool, d
     assert bool(found.refused) == answers_changed
 
 
+@pytest.mark.parametrize("randomly", [True, False])
+def test_failed_labels_of_a_random_part_are_not_filled_in(randomly: bool) -> None:
+    rng = np.random.default_rng(1)
+    base = pd.DataFrame({"id": range(2000), "response": [f"a{n}" for n in range(2000)]})
+    chosen = rng.permutation(2000) < 1000
+    base["label"] = [bool(n % 5) if some else None for n, some in enumerate(chosen)]
+    changed = rng.permutation(2000) < 400
+    head = base.assign(
+        response=[
+            f"b{n}" if some else text for n, (some, text) in enumerate(zip(changed, base["response"], strict=True))
+        ],
+        label=[None if some else label for some, label in zip(changed, base["label"], strict=True)],
+    )
+
+    found = compare(base, head, primary="label", margin=0.05, labels="random" if randomly else "other")
+
+    assert randomly or (found.verdict == "undecided" and found.refused)
+    assert not randomly or found.measures.loc["label", "verdict"] in {"unchanged", "no worse"}
+
+
+def test_verdicts_of_a_tool_that_the_new_answers_lack_count_against_them() -> None:
+    tool = CAPPED | {"metric": "tool", "bounds": [0.0, 1.0], "signature": "verdicts|by:tool|v:1", "by": "tool"}
+    tool |= {"rate_signature": "verdicts|by:tool|v:1|pass:1", "threshold": None}
+    older = [each | {"score_tool": 1.0} for each in answers("+" * 40)]
+    newer = [each | ({"response": "new", "score_tool": None} if n < 12 else {}) for n, each in enumerate(older)]
+
+    found = compared(older, newer, gate_on("score_tool"), scores={"score_tool": tool})
+
+    assert found["decision"]["verdict"] == "undecided"
+    assert refused(found)
+
+
 @pytest.mark.parametrize(("lost", "decision"), [(35, "do not ship"), (3, "undecided")])
 def test_rows_that_failed_stop_no_verdict_that_they_cannot_change(lost: int, decision: str) -> None:
     base = pd.DataFrame({"id": range(60), "ok": [1.0] * 60})

@@ -265,6 +265,50 @@ def test_a_model_that_fails_some_right_answers_of_the_new_system_alone_refuses_n
     assert refused <= 0.05 * draws
 
 
+@pytest.mark.parametrize("outside", [0.0, 1.0])
+@pytest.mark.parametrize("right", [0.0, 1.0])
+def test_verdicts_that_are_all_equal_narrow_nothing(right: float, outside: float) -> None:
+    some = labels(part=0.1).blocks[0]
+    facts = replace(MATCH, signature=OFFLINE, rate_signature=f"{OFFLINE}|pass:1")
+    same = np.full(ROWS, right)
+    verdict = ScoreColumn("meaning_match", same, np.zeros(ROWS, np.bool_), facts.passes(same), None, facts)
+    sides = [
+        replace(
+            side,
+            columns=[side.columns[0], verdict],
+            answers=KEYS + np.uint64(ROWS * number),
+            outside=np.full(ROWS, bool(outside)),
+        )
+        for number, side in enumerate((some.base, some.head))
+    ]
+    paired = pair(*sides)
+
+    [[found], _] = family([Compared([paired], "label")], [0.0], 0.95)
+    alone = by_some_labels(Compared([paired], "label"), 0.95)
+    without = with_judge_error(judged(paired), uncorrected(judged(paired), 0.95), 0.95)
+
+    assert alone is not None
+    assert (found.estimate.low, found.estimate.high) == (alone.low, alone.high)
+    assert (without.low, without.high) == (-1.0, 1.0)
+
+
+def test_ten_random_labels_take_no_error_of_the_judge_away() -> None:
+    both = verdicts(lost=50, gained=150, changed=600).blocks[0]
+    ten = np.arange(ROWS) < 10
+    label = np.where(ten, 1.0, np.nan)
+    sides = [
+        replace(
+            side,
+            columns=[*side.columns, ScoreColumn("label", label, ~ten, LABEL.passes(label), None, LABEL)],
+            labels_random=True,
+        )
+        for side in (both.base, both.head)
+    ]
+    one = judged(pair(*sides))
+
+    assert with_judge_error(one, alone := uncorrected(one, 0.95), 0.95).low < alone.low - 0.015
+
+
 @pytest.mark.parametrize("chosen", [{"labelled": True}, {"lost": 0, "gained": 0}])
 def test_labels_and_equal_answers_leave_a_difference_as_it_is(chosen: dict[str, Any]) -> None:
     one = verdicts(**{"lost": 20, "gained": 60, **chosen})

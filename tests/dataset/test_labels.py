@@ -161,8 +161,15 @@ def test_verdicts_of_a_tool_are_a_score_and_no_labels() -> None:
     facts = stated(about(next(iter(load(records(*values), params(**options))))["load"].schema))
     assert (facts["score_my_grader"].by, facts["score_my_grader"].rule) == ("my_grader", "at 1")
     dataset = params(**options).dataset
-    assert (dataset.machine_verdicts, [*dataset.label_mappings]) == (["my_grader"], ["dataset.candidates.n.label"])
+    assert ([*dataset.machine_verdicts], [*dataset.label_mappings]) == (["my_grader"], ["dataset.candidates.n.label"])
     assert "not a label" in refusal([PARIS | {"status": "perhaps", "b": "", "human": "no"}], **options)
+
+
+def test_a_verdict_of_a_tool_on_another_answer_does_not_count() -> None:
+    mapped = {"m": {"response": "a", "labelled": "seen", "label": {"column": "ok", "by": "tool"}}}
+    values = [PARIS | {"id": str(i), "ok": "yes", "seen": text} for i, text in enumerate(["Paris.", "Lyon."])]
+
+    assert column("score_tool", values, candidates=mapped) == [1.0, None]
 
 
 def test_verdicts_of_a_tool_in_a_file_of_labels_or_named_as_a_score_are_refused() -> None:
@@ -170,6 +177,13 @@ def test_verdicts_of_a_tool_in_a_file_of_labels_or_named_as_a_score_are_refused(
 
     with pytest.raises(ValueError, match="a file of labels is people's"):
         params(label_file={"path": "x", "id": "id", "label": of_tool})
+    with pytest.raises(ParamsError, match="of another tool, or that are read by another rule"):
+        params(
+            candidates={
+                "m": {"response": "a", "label": of_tool},
+                "n": {"response": "b", "label": of_tool | {"invert": True}},
+            }
+        ).check()
     with pytest.raises(ParamsError, match=r"gives the score tool, which dataset\.scores has too"):
         params(candidates={"m": {"response": "a", "label": of_tool}}, scores={"tool": "x"}).check()
 

@@ -129,16 +129,21 @@ def stray_verdicts(columns: Sequence[Column]) -> list[Column]:
 def label_of(columns: Sequence[Column], name: str, response: Column, *, alone: bool) -> tuple[Label | None, str]:
     """The labels of a system, and why the user should check them."""
     own = _labels(columns, name, response, alone=alone)
-    if own:
+    several = raters(columns) if alone else ()
+    if own and (_is_peoples(own[0], name) or not several):
         found = verdicts.reading(own[0])
         doubts = [_or(own), found.doubt if found else ""]
-        by = "" if names.is_peoples(own[0].name) else names.without_system(own[0].name, name)
+        by = "" if _is_peoples(own[0], name) else names.without_system(own[0].name, name)
         return (Label((own[0],), found, by), "; ".join(filter(None, doubts))) if found else (None, "")
-    several = raters(columns) if alone else ()
     rule = verdicts.reading(several[0]) if several else None
     if rule is None:
         return None, ""
     return Label(several, rule), f"label: the majority of {len(several)} raters" if len(several) > 1 else ""
+
+
+def _is_peoples(column: Column, system: str) -> bool:
+    """Whether a column's name says that people gave the verdicts; the name of a system in it says nothing of that."""
+    return names.is_peoples(names.without_system(column.name, system))
 
 
 def _system(columns: Sequence[Column], name: str, response: Column, unsure: str, *, alone: bool) -> System:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 _SEPARATOR = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
@@ -42,6 +43,8 @@ MODEL_VERDICTS = frozenset({
 HUMAN_VERDICTS = frozenset({
     "human", "humans", "people", "annotator", "annotated", "annotation", "annotations", "expert", "manual",
 })  # fmt: skip
+HUMANS = frozenset({"human", "humans", "people"})
+MACHINES = frozenset({"ai", "bot", "pseudo", "weak", "silver"})
 # Words of labels that people gave, unless a word says that a model did.
 LABELS = frozenset({"label", "labels", "labelled", "labeled", "gold", "golden"})
 # Words of columns that judge answers, of people or not; with those of labels none is a slice.
@@ -242,11 +245,15 @@ def whose_verdict(name: str) -> int:
 def is_peoples(name: str) -> bool:
     """Whether the name says that people gave the verdicts: only then a column of verdicts is one of human labels.
 
-    >>> is_peoples("human_judge"), is_peoples("gold_label"), is_peoples("predicted_label"), is_peoples("status")
+    >>> is_peoples("human_judge"), is_peoples("gold_label"), is_peoples("gpt4_label"), is_peoples("status")
     (True, True, False, False)
     """
-    each = {word.rstrip("0123456789") for word in words(name)}
-    return bool(each & (HUMAN_VERDICTS | RATERS)) or bool(each & LABELS and not each & MODEL_VERDICTS)
+    listed = [word.rstrip("0123456789") for word in words(name)]
+    each = set(listed)
+    if HUMANS & each:
+        return ("human", "eval") not in pairwise(listed)  # HumanEval is a benchmark
+    by_machine = each & (MODEL_VERDICTS | MACHINES) or any(map(_FAMILIES.match, each))
+    return bool(each & (HUMAN_VERDICTS | RATERS | LABELS)) and not by_machine
 
 
 def without_system(name: str, system: str) -> str:

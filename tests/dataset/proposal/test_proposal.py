@@ -478,7 +478,8 @@ MACHINES = (
     "feedback.correctness", "answer_correctness/v1/score", "exact_match", "quasi_exact_match", "includes", "match",
     "acc", "acceptable", "rightAnswer", "eval", "evaluation", "evaluator", "judge", "llm_judge", "judgement", "verdict",
     "model_verdict", "predicted_correct", "auto_label", "llm_label", "predicted_label", "grader", "grader_verdict",
-    "hallucination", "is_hallucination", "outcome", "result", "testPass",
+    "hallucination", "is_hallucination", "outcome", "result", "testPass", "llm_annotation", "model_annotation",
+    "ai_label", "machine_annotated", "gpt4_label", "pseudo_label", "weak_label", "human_eval_pass",
 )  # fmt: skip
 PEOPLE = ("human", "human_label", "label", "gold_label", "annotator", "annotator_1", "annotation", "rater", "reviewer")
 

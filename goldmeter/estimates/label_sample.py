@@ -8,7 +8,7 @@ import numpy as np
 
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.human_labels import FEWEST, LABEL, MOST_MISSING
-from goldmeter.estimates.metrics_report import HeadlineEntry, SelectedLabels
+from goldmeter.estimates.metrics_report import SelectedLabels
 from goldmeter.estimates.sums import CandidateSums, ColumnSums
 from goldmeter.metrics.base import Floats
 
@@ -42,23 +42,6 @@ def selected(labelled: Sequence[Candidate], scored: Iterable[CandidateSums]) -> 
 def without_random(candidates: Iterable[CandidateSums], found: Mapping[str, SelectedLabels]) -> list[CandidateSums]:
     """The candidates, labels that are unlike all rows no longer taken for random."""
     return [replace(one, labels_random=False) if one.name in found else one for one in candidates]
-
-
-def explained(shown: Mapping[str, HeadlineEntry], found: Mapping[str, SelectedLabels]) -> dict[str, HeadlineEntry]:
-    """The headlines, their notes saying which labels are not taken for random, and why."""
-    return {
-        name: entry
-        if name not in found
-        else {**entry, "note": f"{entry['note'].removesuffix('.')}. {_why(found[name])}"}
-        for name, entry in shown.items()
-    }
-
-
-def _why(one: SelectedLabels) -> str:
-    return (
-        f"dataset.labels says random, but the labelled answers are unlike all: {one['measure']} {one['labelled']:.3g} "
-        f"on them, {one['all']:.3g} on all (p = {max(one['p_value'], 1e-6):.1g}); they are used for agreement only."
-    )
 
 
 def _tests(some: Candidate, every: CandidateSums) -> Iterable[SelectedLabels]:

@@ -370,7 +370,6 @@ def _first_screen(document: metrics_report.MetricsReport, run: _Run) -> metrics_
         limits.setdefault(name, {}).update(found)
     for name, statistics in resources.limits(document.get("resources", {})).items():
         limits.setdefault(name, {}).update(statistics)
-    shown = label_sample.explained(shown, run.selected)
     if run.selected:
         document["selected_labels"] = rounded(run.selected)
     if by.is_cascade:

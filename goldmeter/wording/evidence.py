@@ -75,7 +75,17 @@ def trust(document: MetricsReport) -> list[str]:
     Without labels it is what the headlines say of the judge's error. Empty where no answer has a verdict.
     """
     more = [*panel(document), *graded(document), *self_agreement(document), *recalibration(document)]
-    return [*lost_votes(document), *agreement_lines(document), *more]
+    return [*lost_votes(document), *selected_labels(document), *agreement_lines(document), *more]
+
+
+def selected_labels(document: MetricsReport) -> list[str]:
+    """Which labels are not taken for random, although params.yaml says so, and why: a sentence for each candidate."""
+    return [
+        f"The labels of {name} are not of a random part of the answers, as dataset.labels says: {one['measure']} is "
+        f"{number(one['labelled'])} on the labelled ones and {number(one['all'])} on all (p < 0.001). They are "
+        "used for agreement only."
+        for name, one in document.get("selected_labels", {}).items()
+    ]
 
 
 def agreement_lines(document: MetricsReport) -> list[str]:

@@ -9,9 +9,10 @@ from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.headline import headlines
 from goldmeter.estimates.human_labels import with_few_labelled
-from goldmeter.estimates.label_sample import explained, selected, without_random
+from goldmeter.estimates.label_sample import selected, without_random
 from goldmeter.estimates.primary import Primary, Reason
 from goldmeter.estimates.signature import VerdictSource
+from goldmeter.wording import evidence
 from tests.estimates.test_headline import entries, summed
 
 LABEL = ColumnFacts("label", "dataset", "label|v:1", (0.0, 1.0), rate_signature="label|v:1|pass:1")
@@ -67,9 +68,13 @@ def test_labels_where_the_judge_is_low_are_told_and_correct_no_rate() -> None:
     scored = without_random([summed(one)], found)
     judge = VerdictSource.of(MATCH.signature)
     decides = Primary("meaning_match", Reason.SOME_LABELS)
-    shown = explained(headlines(decides, scored, {"a": entries(one)}, judge, 0.95), found)
-    assert shown["a"]["measure"] == "meaning_match"
-    assert "dataset.labels says random, but the labelled answers are unlike all: meaning_match" in shown["a"]["note"]
+    shown = headlines(decides, scored, {"a": entries(one)}, judge, 0.95)
+    assert (shown["a"]["measure"], shown["a"]["status"]) == ("meaning_match", "estimated")
+    assert "do not correct it" in shown["a"]["note"]
+    [line] = evidence.selected_labels({"selected_labels": found})  # type: ignore[typeddict-item]
+    assert line.startswith(
+        "The labels of a are not of a random part of the answers, as dataset.labels says: meaning_match"
+    )
 
 
 def test_labels_of_all_rows_of_a_design_or_of_selected_rows_are_not_tested() -> None:

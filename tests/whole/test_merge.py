@@ -13,7 +13,7 @@ from goldmeter.pipeline.yaml import parse_yaml
 from tests import judge_server
 from tests.whole.conftest import DATA
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.exhaustive]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,6 @@ def test_a_merge_of_two_versions_asks_nothing(project: Any, server: Any) -> None
     assert len(evidence) == 20
 
 
-@pytest.mark.exhaustive
 def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any) -> None:
     before = len(server.calls)
     project.commit("so far")
@@ -75,7 +74,6 @@ def test_a_second_worktree_asks_for_its_new_row_alone(project: Any, server: Any)
     assert len(server.calls) == before + 2
 
 
-@pytest.mark.exhaustive
 def test_checked_out_again_after_a_kill_nothing_is_repeated(project: Any, server: Any) -> None:
     before, more = len(server.calls), [f"more {i}" for i in range(20)]
     content = project.read(DATA)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.whole.conftest import DATA, Project
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.exhaustive]
 
 
 @pytest.fixture(scope="module")

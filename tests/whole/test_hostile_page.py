@@ -105,7 +105,7 @@ def report(project: Project, texts: list[str], candidates: tuple[str, ...], slic
     (project.folder / "data/mine.jsonl").write_text(data, encoding="utf-8")
     with repeating_judge() as judge:
         configure(project, candidates, slices, judge)
-        project.evaluate()
+        project.run("dvc", "repro")
     kept = project.folder.parent / f"{len(list(project.folder.parent.glob('*.html')))}.html"
     return Path(shutil.copy(project.folder / "reports/index.html", kept))
 

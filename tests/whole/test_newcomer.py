@@ -22,6 +22,9 @@ PATH = [
     "docs/how-to/release-gate.md",
 ]
 """The pages, in the order in which they are read; the last ones suppose an active environment."""
+SLOW = {"docs/tutorial.md", "docs/how-to/own-metric.md"}
+"""Pages that take more than a minute, and that no later page builds on."""
+READ = [pytest.param(page, marks=pytest.mark.exhaustive) if page in SLOW else page for page in PATH]
 QUICK = ["dataset/proposal/test_proposal.py", "pipeline/test_params.py", "test_docs.py"]
 """Tests that look at the checkout's own params.yaml and metrics; all others take tests/params.yaml, by its path."""
 ACTIVATE = ". .venv/bin/activate"
@@ -109,11 +112,12 @@ def newcomer(project: Project, example: Project) -> Newcomer:
     return Newcomer(project)
 
 
-@pytest.mark.parametrize("page", PATH)
+@pytest.mark.parametrize("page", READ)
 def test_every_command_works_as_printed(newcomer: Newcomer, page: str) -> None:
     newcomer.read(page)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("newcomer")
 def test_what_the_path_led_to(project: Project) -> None:
     assert "word_recall" in project.read("reports/index.html")

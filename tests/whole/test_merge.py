@@ -36,7 +36,6 @@ def add_row(project: Any, branch: str, name: str, *, first: bool) -> None:
     project.commit(name)
 
 
-@pytest.mark.exhaustive
 def test_a_merge_of_two_versions_asks_nothing(project: Any, server: Any) -> None:
     (project.folder / DATA).write_text("".join(map(row, "abcdefgh")), encoding="utf-8")
     project.edit("params.yaml", "provider: offline ", "provider: openai ")

@@ -18,8 +18,6 @@ from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.models.offline import RIGHT as RIGHT_FROM
-from goldmeter.models.offline.measured import measured
-from goldmeter.statistics import bias_scale
 from goldmeter.wording.verdicts import Verdict
 
 CONFIDENCE = 0.95
@@ -141,7 +139,7 @@ class Found(NamedTuple):
     wrong: float
 
 
-def of_real_answers(pairs: Sequence[Answers], scale: float, rows: int, labels: int, draws: int) -> Found:
+def of_real_answers(pairs: Sequence[Answers], scale: float | None, rows: int, labels: int, draws: int) -> Found:
     """Redraw rows and labels of pairs of systems; the truth is the difference over all rows.
 
     scale: of the judge's biases, measured on other data sets.
@@ -156,14 +154,6 @@ def of_real_answers(pairs: Sequence[Answers], scale: float, rows: int, labels: i
                 sign = (estimate.low > 0.0) - (estimate.high < 0.0)
                 found.append((contains(estimate, truth), sign * truth > 0.0, sign * truth < 0.0))
     return Found(*np.mean(found, axis=0).tolist())
-
-
-def scale_without(left_out: str) -> float:
-    """The scale of the judge's biases by all data sets but one."""
-    facts = measured()
-    rest = [one for one in facts["pairs"] if one["set"] != left_out] if facts else []
-    bias, errors, discordant = (np.array([one[name] for one in rest]) for name in ("bias", "error", "discordant"))
-    return judge_error.WIDER * bias_scale(bias, errors**2, discordant, [one["set"] for one in rest])
 
 
 def pairs_of(systems: Mapping[str, Mapping[str, tuple[bool, float]]]) -> Iterator[Answers]:

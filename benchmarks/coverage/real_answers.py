@@ -19,6 +19,7 @@ from benchmarks.coverage.designed import SIZES, both_estimates
 from benchmarks.coverage.ppi import Draw, powered
 from benchmarks.coverage.recalibrated import LEVEL, WAVE, estimated, second_wave
 from benchmarks.data import SYSTEMS
+from goldmeter.estimates.judge_error import offline_scale
 from goldmeter.metrics import score
 from goldmeter.statistics.calibration import calibration
 from goldmeter.statistics.clusters import Codes
@@ -178,7 +179,7 @@ def with_people(nq: Path, tq: Path, folder: Path, draws: int = 600) -> Iterator[
             name: dict(zip(of.questions, zip(of.labels, of.probabilities, strict=True), strict=True))
             for name, of in systems.items()
         }
-        pairs, scale = [*people.pairs_of(table)], people.scale_without(one.name)
+        pairs, scale = [*people.pairs_of(table)], offline_scale(one.name)
         for labels in (0, 60) if one.name == "NQ301" else (0, 50, 100, 1000):
             found = people.of_real_answers(pairs, scale, 1000, labels, draws // len(pairs))
             yield (

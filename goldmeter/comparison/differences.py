@@ -344,7 +344,7 @@ def with_judge_error(
 
 
 def _says_nothing(one: Compared, judge: VerdictSource, unlike: Unlikeness) -> bool:
-    """Whether the verdicts tell nothing of people's: all are equal, or the offline judge can't judge these answers."""
+    """Whether the verdicts are no evidence: all are equal, or the offline judge can't judge these answers."""
     right = one.sums.base.shared_total + one.sums.head.shared_total
     if right in {0.0, 2.0 * one.n} and not one.by_question:
         return True
@@ -401,7 +401,7 @@ def is_by_judge_alone(one: Compared) -> bool:
         [(side, np.arange(len(side.keys))) for side in of]
         for of in zip(*((b.base, b.head) for b in blocks), strict=True)
     ]
-    # Labels of a random part check the judge where they are compared, and not beside them.
+    # Labels of a part of the rows leave the judge's error on the other rows as it is.
     labelled = [replace(of_blocks(side), labels_random=False) for side in every]
     return not have_labels(labelled) or any(map(_lack_labels, blocks))
 

@@ -66,7 +66,7 @@ class _Side(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Shared rows: keys, clusters, both versions, and how many rows they stand for."""
+    """Shared rows of both versions: their keys and clusters; n: how many there are, with those that are left out."""
 
     keys: Hashes
     groups: Positions | None

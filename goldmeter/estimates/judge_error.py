@@ -57,14 +57,17 @@ def offline_bias() -> "BiasModel | None":
     return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
 
 
-def offline_scale() -> float | None:
-    """How far the offline judge's biases differ per share of discordant rows; None for a model not measured."""
+def offline_scale(left_out: str = "") -> float | None:
+    """How far the offline judge's biases differ per share of discordant rows; None for a model not measured.
+
+    left_out: a data set that does not count, to test the scale on it.
+    """
     from goldmeter.statistics import bias_scale
 
     facts = measured()
     if facts is None:
         return None
-    pairs = facts["pairs"]
+    pairs = [one for one in facts["pairs"] if one["set"] != left_out]
     columns = ([one[name] for one in pairs] for name in ("bias", "error", "discordant"))
     bias, errors, discordant = map(np.array, columns)
     return WIDER * bias_scale(bias, errors**2, discordant, [one["set"] for one in pairs])

@@ -210,7 +210,7 @@ def people_difference(
 
 # Degrees of freedom of the biases' distribution: few data sets show them, and a new kind of system may be far out.
 _DF = 4.0
-# What stands for a scale of 0.
+# The least scale that is used: with 0, the density would be undefined.
 _LEAST = 1e-9
 _GRID = 2_001
 

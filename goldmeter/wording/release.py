@@ -225,7 +225,7 @@ def _plain(entry: MeasureEntry) -> str:
 
 
 def by_judge_alone(entry: MeasureEntry) -> bool:
-    """Whether the interval includes the offline judge's error, because no labels check it."""
+    """Whether the interval includes the judge's error, because no labels check it."""
     return not JUDGE_ERRORS.isdisjoint(entry["difference"].get("notes", ()))
 
 

@@ -165,7 +165,7 @@ def verdicts(
 ) -> Compared:
     """The offline judge's verdicts of two candidates: of 600 rows some pass in BASE alone, some in HEAD alone.
 
-    changed: rows whose answers changed, beside those whose verdict did.
+    changed: how many of the last rows have another answer in HEAD; rows with another verdict always have.
     """
     base, head = np.zeros(ROWS), np.zeros(ROWS)
     base[:300] = head[:300] = 1.0

@@ -86,7 +86,7 @@ def _zip_rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
             samples = (info for name, info in members.items() if SAMPLE.fullmatch(name))
             read = (log.parsed(member(archive, info, where), f"{where}, {info.filename}") for info in samples)
             yield from _rows(read, stated, where)
-    except (zipfile.BadZipFile, NotImplementedError) as error:  # the latter: a version, or a way of compression
+    except (zipfile.BadZipFile, NotImplementedError) as error:  # the latter: a zip version that Python lacks
         raise DataError(f"{where}: can't be read as .eval: {error}; is the file complete?") from None
 
 

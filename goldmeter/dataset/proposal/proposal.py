@@ -198,7 +198,7 @@ def _verdicts(found: Roles) -> str:
 def _doubt_of_labels(found: Roles) -> str:
     """Verdicts that are not taken for people's, and labels that may not be true of right answers."""
     labels = [each.label for each in found.answering.values() if each.label]
-    if machine := [label.by for label in labels if label.by]:
+    if machine := [label.columns[0].name for label in labels if label.by]:
         others = ", …" if len(machine) > 1 else ""
         return f"nothing says that people gave {shown(machine[0])}{others}: a score; if they did, leave out by"
     plain = [label.columns[0].name for label in labels if not label.reading.rule]

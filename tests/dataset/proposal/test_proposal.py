@@ -100,7 +100,7 @@ def test_the_bundled_example() -> None:
         candidate["label"] = {"column": candidate["label"], "by": "correct"}
     assert proposal.options == stated
     assert proposal.unsure == {
-        "candidates": "nothing says that people gave correct, …: a score; if they did, leave out by"
+        "candidates": "nothing says that people gave aurora_correct, …: a score; if they did, leave out by"
     }
     assert proposal.unused == []
 
@@ -116,17 +116,15 @@ def test_evouna(evouna: Path) -> None:
             name: {"response": f"answer_{name}", "label": {"column": f"judge_{name}", "by": "judge"}}
             for name in ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
         },
-        "labels": "other",
     }
     assert proposal.comments["exclude"] == (
         "improper is true in 224 of 1,000, 200 of the 200 without an answer of newbing among them: "
         "{improper: true} leaves those out"
     )
     assert proposal.unsure == {
-        "candidates": "label: the column of human labels; if judge_fid, … is a model's verdict, leave it out",
+        "candidates": "nothing says that people gave judge_fid, …: a score; if they did, leave out by",
         "reference_separator": '"/" stands in 421 of 999 references, such as "Olivia/MFSK"; '
         "7 times as in a date, a unit or an address",
-        "labels": "4,056 of 4,799 answers are labelled; random, if those were drawn at random",
     }
     assert proposal.notes == ["not used: improper (true and false)"]
 
@@ -540,7 +538,7 @@ DOUBTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]] =
     "a model's verdict alone": (
         [ROW | {"predicted_correct": 1}],
         {},
-        {"candidates": 'nothing says that people gave "predicted correct": a score; if they did, leave out by'},
+        {"candidates": 'nothing says that people gave predicted_correct: a score; if they did, leave out by'},
     ),
     "answers beside a response": (
         [{"question": "q", "answer": "an a", "correct_answer": "an a", "response": "b"}],

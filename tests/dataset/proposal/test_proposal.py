@@ -538,7 +538,7 @@ DOUBTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, str]]] =
     "a model's verdict alone": (
         [ROW | {"predicted_correct": 1}],
         {},
-        {"candidates": 'nothing says that people gave predicted_correct: a score; if they did, leave out by'},
+        {"candidates": "nothing says that people gave predicted_correct: a score; if they did, leave out by"},
     ),
     "answers beside a response": (
         [{"question": "q", "answer": "an a", "correct_answer": "an a", "response": "b"}],

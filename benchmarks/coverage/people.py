@@ -45,8 +45,13 @@ class Answers(NamedTuple):
         return Answers(*(array[..., chosen] for array in self))
 
 
-def difference(answers: Answers, labelled: np.ndarray, judge: str) -> Difference:
-    """The difference that a comparison gives; labelled: which rows have labels of both answers, shape (n,)."""
+def difference(
+    answers: Answers, labelled: np.ndarray, judge: str, margin: float = 0.0, clusters: np.ndarray | None = None
+) -> Difference:
+    """The difference that a comparison gives.
+
+    labelled: which rows have labels of both answers, shape (n,). margin: of the gate. clusters: those of the rows.
+    """
     n = len(labelled)
     keys, asked = np.arange(n, dtype=np.uint64), np.zeros(n, np.bool_)
     facts = _facts(VERDICT, judge)
@@ -62,11 +67,19 @@ def difference(answers: Answers, labelled: np.ndarray, judge: str) -> Difference
         offline = answers.probability[side] if judge == OFFLINE else None
         sides.append(
             Candidate(
-                "ab"[side], keys, np.arange(n), columns, None, {}, labels_random=True, answers=texts, offline=offline
+                "ab"[side],
+                keys,
+                np.arange(n),
+                columns,
+                clusters,
+                {},
+                labels_random=True,
+                answers=texts,
+                offline=offline,
             )
         )
     name = "label" if labelled.any() else VERDICT
-    [[found], _] = family([Compared([pair(*sides)], name)], [0.0], CONFIDENCE)
+    [[found], _] = family([Compared([pair(*sides)], name)], [margin], CONFIDENCE)
     return found
 
 

@@ -15,6 +15,7 @@ from benchmarks.coverage import (
     differences,
     gate,
     means,
+    more_data,
     people,
     ppi,
     quantiles,
@@ -52,6 +53,7 @@ SECTIONS: Mapping[str, Callable[[], Iterable[Study]]] = {
     "preference": votes.preferences,
     "quantiles": quantiles.studies,
     "people": people.studies,
+    "more data": more_data.studies,
 }
 """In the order of the report."""
 ENVIRONMENT = {

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import ceil
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ from goldmeter.comparison.compared import Compared, duplicates
 from goldmeter.comparison.differences import Difference
 from goldmeter.comparison.gate import Gate, margin, roles_of
 from goldmeter.comparison.measures import LABEL, measures, without_threshold
+from goldmeter.comparison.more_data import needed
 from goldmeter.comparison.pairing import Blocks, Pairing, Questions
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.estimates import rounded
@@ -19,7 +19,6 @@ from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import changes
 from goldmeter.estimates.weighting import Weighting
 from goldmeter.wording.comparison_document import (
-    JUDGE_ERRORS,
     CompositionEntry,
     CrossedEntry,
     DifferenceEntry,
@@ -313,7 +312,6 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
         compared.shared_value(compared.sums.base),
         compared.shared_value(compared.sums.head),
     )
-    lost = difference.margin + (estimate.value if compared.head.higher_is_better else -estimate.value)
     interval: DifferenceEntry = {
         "value": estimate.value,
         "low": estimate.low,
@@ -322,8 +320,6 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
         "method": str(estimate.method),
         "notes": [*estimate.method.notes],
     }
-    # More rows reduce no error of a judge.
-    undecided = difference.verdict == Verdict.CANNOT_TELL and JUDGE_ERRORS.isdisjoint(estimate.method.notes)
     entry: MeasureEntry = {
         "role": role,
         "unit": "points" if compared.head.is_share else "score",
@@ -337,13 +333,11 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
         "unmeasured": differences.unmeasured(compared),
         "split": _composition(difference, base, head),
         "detectable": _detectable(difference),
-        "rows_needed": _rows_needed(difference, lost) if undecided else None,
+        "needed": needed(difference),
         "signature": compared.head.signature,
     }
     if share := _judge_share(compared, noise):
-        needed = entry["rows_needed"]
-        fewer = ceil((1.0 - share) * needed) if needed and share < 1.0 else None
-        entry["judge_noise"] = {"share": share, "rows_needed": fewer}
+        entry["judge_noise"] = {"share": share}
     if compared.by_question:
         entry["per"] = "question"
     if estimate.method.is_designed:
@@ -360,10 +354,7 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
 
 
 def _judge_share(compared: Compared, noise: Noise) -> float:
-    """The share of the variance of the rows' differences that two verdicts on one row would differ by; 0 if unknown.
-
-    The number of rows needed is proportional to that variance, but for the allowance for rare large changes.
-    """
+    """The share of the variance of the rows' differences that two verdicts on one row would differ by; 0 if unknown."""
     if compared.by_question or not noise:
         return 0.0
     sides, moments = (compared.blocks[0].base, compared.blocks[0].head), compared.sums.differences.moments
@@ -377,13 +368,6 @@ def _detectable(difference: Difference) -> float | None:
     if difference.error is not None:
         return differences.detectable_by_error(difference)
     return differences.detectable(difference.compared, difference.confidence)
-
-
-def _rows_needed(difference: Difference, lost: float) -> int | None:
-    if difference.error is None:
-        return differences.rows_needed(difference.compared, lost, difference.confidence)
-    smallest = differences.detectable_by_error(difference)
-    return ceil(difference.compared.n * (smallest / lost) ** 2) if smallest and lost else None
 
 
 def _composition(difference: Difference, older: float, newer: float) -> CompositionEntry:

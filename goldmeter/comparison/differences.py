@@ -100,7 +100,7 @@ def weighted_sides(one: Compared) -> tuple[float, float]:
     return one.sums.base.weighted_total / weight, one.sums.head.weighted_total / weight
 
 
-# The power at which detectable differences and rows needed are computed.
+# The power of detectable differences, and of what would decide.
 POWER = 0.8
 
 
@@ -116,7 +116,8 @@ class Difference(NamedTuple):
 
     confidence: of the interval alone. margin: the smallest loss that matters, in the units of the measure. sides: the
     values of BASE and HEAD, where they are not the means of the rows that are measured in both. plain: with weights,
-    the difference of the rows as they are. error: with weights, the standard error.
+    the difference of the rows as they are. error: with weights, the standard error. labelled: with labels of a part of
+    the rows, the difference by them.
     """
 
     compared: Compared
@@ -127,6 +128,7 @@ class Difference(NamedTuple):
     sides: tuple[float, float] | None = None
     plain: Plain | None = None
     error: float | None = None
+    labelled: "DesignedDifference | None" = None
 
 
 def family(
@@ -164,26 +166,11 @@ def detectable(one: Compared, confidence: float) -> float | None:
         return None
     with estimates.silenced():
         if one.head.kind == "corpus":
-            smallest = detectable_of_error(*_corpus_error(one), POWER, confidence)
+            smallest = detectable_of_error(*corpus_error(one), POWER, confidence)
         else:
-            smallest = detectable_of_sums(one.sums.differences, _clusters(one), one.bounds, POWER, confidence)
+            smallest = detectable_of_sums(one.sums.differences, clusters_of(one), one.bounds, POWER, confidence)
     beyond = one.head.bounds is not None and smallest > one.head.scale
     return smallest if isfinite(smallest) and not beyond else None
-
-
-def rows_needed(one: Compared, difference: float, confidence: float) -> int | None:
-    """The number of rows like these that show this difference in four of five cases; None if it is unknown."""
-    from goldmeter.statistics import TooManyRowsError
-    from goldmeter.statistics.power import rows_to_find_of_sums
-
-    if one.is_designed or not _has_spread(one) or one.head.kind == "corpus" or not difference or is_by_judge_alone(one):
-        return None
-    sought = min(abs(difference), one.head.scale) if one.head.bounds else difference
-    with estimates.silenced():
-        try:
-            return rows_to_find_of_sums(sought, one.sums.differences, _clusters(one), one.bounds, POWER, confidence)
-        except TooManyRowsError:
-            return None
 
 
 def _has_spread(one: Compared) -> bool:
@@ -191,11 +178,12 @@ def _has_spread(one: Compared) -> bool:
     return one.n > 1 and not one.is_one_cluster
 
 
-def _clusters(one: Compared) -> "ClusterTotals | None":
+def clusters_of(one: Compared) -> "ClusterTotals | None":
+    """The sums of the differences by cluster; None without clusters."""
     return None if one.sums.groups is None else one.sums.groups.by_cluster
 
 
-def _corpus_error(one: Compared) -> tuple[float | None, int]:
+def corpus_error(one: Compared) -> tuple[float | None, int]:
     """The standard error of a difference of corpus scores by the influences of rows, or of clusters; their number."""
     from goldmeter.statistics.paired import jackknife_error
 
@@ -248,7 +236,8 @@ def _difference(
     if labelled := by_some_labels(one, confidence):
         estimate = _with_verdicts(one, labelled, confidence)
         decision = verdict(estimate.low, estimate.high, margin, higher_is_better=True, unchanged=one.unchanged)
-        return Difference(one, estimate, confidence, margin, decision, (labelled.base, labelled.head))
+        sides = labelled.base, labelled.head
+        return Difference(one, estimate, confidence, margin, decision, sides, labelled=labelled)
     estimate = uncorrected(one, confidence, margin or None)
     estimate = with_judge_error(one, estimate, confidence)
     if not isfinite(estimate.value):
@@ -300,7 +289,7 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
     if one.is_one_cluster:
         width = one.head.scale if one.head.bounds else np.inf
         return PairedDifference(one.value, -width, width, one.n, Method(estimates.ONE_CLUSTER), 1.0)
-    clusters, bounds = _clusters(one), one.bounds
+    clusters, bounds = clusters_of(one), one.bounds
     if one.head.kind != "corpus":
         sums = one.sums.differences
         return estimates.with_warnings(lambda: difference_of_sums(sums, clusters, bounds, confidence, margin))

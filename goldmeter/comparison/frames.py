@@ -395,13 +395,28 @@ class FrameComparison:
 
 
 INTERVAL = ("low", "high", "p_value")
-MEASURE_COLUMNS = ("role", "base", "head", "difference", *INTERVAL, "verdict", "n", "margin", "rows_needed", "unit")
+MEASURE_COLUMNS = (
+    "role",
+    "base",
+    "head",
+    "difference",
+    *INTERVAL,
+    "verdict",
+    "n",
+    "margin",
+    "more_low",
+    "more_high",
+    "more_of",
+    "unit",
+)
+MORE = {"low": "low", "high": "high", "of": "unit"}
 CHANGED_COLUMNS = ("id", "lost", "gained", "input", "references", "base", "head")
 SLICE_COLUMNS = ("slice", "value", "measure", "n", "difference", *INTERVAL, "q_value", "notable")
 
 
 def _row(entry: Any) -> list[Any]:
-    values = {**entry, **entry["difference"], "difference": entry["difference"]["value"]}
+    more = {f"more_{name}": (entry["needed"] or {}).get(key) for name, key in MORE.items()}
+    values = {**entry, **entry["difference"], "difference": entry["difference"]["value"], **more}
     return [values[name] for name in MEASURE_COLUMNS]
 
 

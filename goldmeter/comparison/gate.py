@@ -16,7 +16,8 @@ from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, column
 from goldmeter.estimates.repeated_answers import names
 from goldmeter.estimates.targets import Maximum
 from goldmeter.pipeline.settings import Section, Share
-from goldmeter.wording.comparison_document import DecisionEntry, PairEntry, WorstSlice
+from goldmeter.wording.comparison_document import DecisionEntry, NeededEntry, PairEntry, WorstSlice
+from goldmeter.wording.more_data import most_needed
 from goldmeter.wording.release import Decisive, Release, reasons, sentence
 from goldmeter.wording.verdicts import Decision, Role, Verdict
 
@@ -122,11 +123,11 @@ def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocke
         says = Decision.DO_NOT_SHIP
     elif blocked or undecided or not decisive:
         says = Decision.UNDECIDED
-    needed = _rows_needed(undecided) if says is Decision.UNDECIDED and not blocked else None
+    needed = _needed(undecided) if says is Decision.UNDECIDED and not blocked else None
     release = Release(says, decisive, guards, worse, undecided, needed, blocked)
     return {
         "verdict": says,
-        "rows_needed": needed,
+        "needed": needed,
         "sentence": sentence(release),
         "reasons": reasons(release, pairs, primary, gate.confidence),
         "worst_slice": worst_slice(pairs, primary.name),
@@ -164,10 +165,9 @@ def _gravity(one: Decisive) -> tuple[int, float]:
     return Verdict(one.entry["verdict"]).gravity, value if one.entry["higher_is_better"] else -value
 
 
-def _rows_needed(undecided: Sequence[Decisive]) -> int | None:
-    needed = [one.entry["rows_needed"] for one in undecided]
-    known = [rows for rows in needed if rows is not None]
-    return max(known) if known and len(known) == len(needed) else None
+def _needed(undecided: Sequence[Decisive]) -> NeededEntry | None:
+    """What decides all of them: the most that one needs; None where that of one is unknown."""
+    return most_needed([one.entry["needed"] for one in undecided])
 
 
 def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool, option: str = OPTION) -> Primary:

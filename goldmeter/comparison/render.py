@@ -26,13 +26,13 @@ COLOURS = {Decision.SHIP: "green", Decision.DO_NOT_SHIP: "red", Decision.UNDECID
 STYLES = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green", Verdict.NO_WORSE: "green"}
 CHANGED_ROWS_ON_TERMINAL = 5
 # Columns whose cells take two lines on a narrow terminal, in this order.
-BROKEN = ("rows needed", "difference", "verdict", "measure")
+BROKEN = ("more rows", "difference", "verdict", "measure")
 # What stands on the lines below the name and the verdict when a terminal has no room for columns.
-LINES = (("before", "after"), ("difference",), ("rows", "rows needed", "finds"))
+LINES = (("before", "after"), ("difference",), ("rows", "more rows", "finds"))
 # The width from which on texts stand side by side.
 LEAST_FOR_TEXTS = 80
 CAPTION = (
-    f"{comparison_lines.NAMES_MEAN}; those of one role hold together at the gate's confidence; rows needed: so many "
+    f"{comparison_lines.NAMES_MEAN}; those of one role hold together at the gate's confidence; more rows: so many "
     "would decide; finds: the smallest difference that 4 of 5 such runs show; measures without a role stop no release"
 )
 CUT_IN_MARKDOWN = 200

@@ -186,7 +186,7 @@ def _measure(
         "unmeasured": {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None},
         "split": {"base": before, "head": after, "shared": value, "composition": 0.0},
         "detectable": None,
-        "rows_needed": None,
+        "needed": None,
         "signature": signature(kind),
     }
     return _with_maximum(entry, paired, statistic, guard.max, confidence) if isinstance(guard, Maximum) else entry

@@ -115,7 +115,8 @@ def _numbers(measure: MeasureEntry) -> str:
     numbers = {
         **{name: measure[name] for name in ("verdict", "base", "head")},
         **{f"difference.{name}": difference[name] for name in ("value", "low", "high", "p_value")},
-        **{name: measure[name] for name in ("n", "margin", "rows_needed", "signature")},
+        **{name: measure[name] for name in ("n", "margin", "signature")},
+        "what would decide": comparison_lines.would_decide(measure) or None,
     }
     return "\n".join(f"{name}: {value}" for name, value in numbers.items() if value is not None)
 

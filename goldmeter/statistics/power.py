@@ -142,22 +142,8 @@ def rows_to_find(
     if differences.size == 0:
         raise ValueError("d has no rows to estimate the spread from: use required_rows")
     sums, totals = DifferenceSums.of(differences, width), paired.totals_of(differences, clusters)
-    return rows_to_find_of_sums(difference, sums, totals, bounds, power, confidence)
-
-
-def rows_to_find_of_sums(
-    difference: float,
-    sums: DifferenceSums,
-    clusters: ClusterTotals | None = None,
-    bounds: Bounds = (0.0, 1.0),
-    power: float = 0.8,
-    confidence: float = 0.95,
-) -> int:
-    """Return the number of rows as `rows_to_find` does, from sums of the observed rows, of which there are some."""
-    _check_targets(power, confidence)
-    width = paired.check_width(bounds)
     effect = _check_difference(difference, width) / (width if isfinite(width) else 1.0)
-    items = _items(sums, clusters, width)
+    items = _items(sums, totals, width)
     count = _smallest(_power_at(_observed(sums, items, width), confidence), effect, power)
     return ceil(count * sums.n / items.count)
 

@@ -61,12 +61,28 @@ class PlainEntry(TypedDict):
 class JudgeNoiseEntry(TypedDict):
     """What a judge that does not agree with itself adds to a difference, by the rows that it was asked about twice.
 
-    share: of the variance of the rows' differences, 1 if the estimate is larger. rows_needed: how many rows would
-    decide without it, in all; None where that is unknown.
+    share: of the variance of the rows' differences, 1 if the estimate is larger.
     """
 
     share: float
-    rows_needed: int | None
+
+
+NeededUnit = Literal["row", "labelled row", "label", "group", "question"]
+
+
+class NeededEntry(TypedDict):
+    """How many more items would decide in four of five cases, if the truth is as far from the limit as it matters.
+
+    unit: what is missing. difference: the smallest that matters, gate.margin or 2 % of the scale. low, high: how many,
+    if the data so far show the direction, and if not; None where the interval excludes that difference. lacking: how
+    many rows lack a label.
+    """
+
+    unit: NeededUnit
+    difference: float
+    low: int | None
+    high: int | None
+    lacking: NotRequired[int]
 
 
 class MaximumEntry(TypedDict):
@@ -81,8 +97,8 @@ class MeasureEntry(TypedDict):
     """One measure of two candidates on their n shared rows.
 
     unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
-    matters. detectable: the smallest difference that these rows would have shown. rows_needed: how many rows in
-    all would decide, None for a verdict that is decided. per: what n and rows_needed count, if not rows. designed: of
+    matters. detectable: the smallest difference that these rows would have shown. needed: what would decide, None for
+    a verdict that is decided, or where it is unknown. per: what n counts, if not rows. designed: of
     labels that a design chose. plain: with weights, by which all other numbers are, those of the rows as they are.
     judge_noise: of a judge that was asked about rows more than once. maximum: of a guard with one, by which its verdict
     is, and not by the difference.
@@ -103,7 +119,7 @@ class MeasureEntry(TypedDict):
     unmeasured: UnmeasuredEntry
     split: CompositionEntry
     detectable: float | None
-    rows_needed: int | None
+    needed: NeededEntry | None
     judge_noise: NotRequired[JudgeNoiseEntry]
     maximum: NotRequired[MaximumEntry]
     signature: str
@@ -222,12 +238,12 @@ class WorstSlice(SliceEntry):
 class DecisionEntry(TypedDict):
     """The decision on the release.
 
-    rows_needed: how many rows would decide in all; None for a decision that is made, and where it is unknown.
+    needed: what would decide; None for a decision that is made, and where it is unknown.
     sentence: the decision in one line. reasons: three sentences at most.
     """
 
     verdict: Decision
-    rows_needed: int | None
+    needed: NeededEntry | None
     sentence: str
     reasons: list[str]
     worst_slice: WorstSlice | None

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from goldmeter.console.format import CUT, about, count, counted, cut, listed, number, points, points_interval, rate
+from goldmeter.console.format import CUT, count, counted, cut, listed, number, points, points_interval, rate
 from goldmeter.estimates.column_facts import resource_measures
 from goldmeter.estimates.metrics_report import Limited
+from goldmeter.wording import more_data
 from goldmeter.wording.comparison_document import (
     ChangedRow,
     ComparisonDocument,
@@ -17,7 +18,7 @@ from goldmeter.wording.comparison_document import (
 from goldmeter.wording.verdicts import RELATIONS, Decision, Verdict
 
 NAMES = 3
-MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "rows needed", "finds")
+MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "more rows", "finds")
 # McNemar's table: the results of the rows before, by their results after.
 CROSSED_COLUMNS = ("", "right after", "wrong after")
 NAMES_MEAN = "a name stands for its pass rate, .value for the score; differences in percentage points"
@@ -115,11 +116,11 @@ def unit_of(pair: PairEntry, name: str) -> Unit:
 
 
 def by(pair: PairEntry, name: str) -> str:
-    """The end of a sentence with one of RELATIONS: the difference, and how many rows in all would decide."""
+    """The end of a sentence with one of RELATIONS: the difference, and what would decide."""
     measure = pair["measures"][name]
     if measure["verdict"] == Verdict.UNCHANGED:
         return ""
-    needed = f"; about {about(measure['rows_needed'])} rows in all would decide" if measure["rows_needed"] else ""
+    needed = f"; {says}" if (says := would_decide(measure)) else ""
     if measure["verdict"] in {Verdict.BETTER, Verdict.WORSE}:
         return f" by {extent(measure['difference'], measure['unit'])}{needed}"
     return f": {interval(measure['difference'], measure['unit'])}{needed}"
@@ -156,7 +157,7 @@ def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
         difference,
         measure["verdict"] + (f", maximum {number(measure['maximum']['max'])}" if "maximum" in measure else ""),
         counted(measure["n"], "question") if "per" in measure else count(measure["n"]),
-        about(measure["rows_needed"]) if measure["rows_needed"] else "",
+        more_data.in_short(measure),
         "" if measure["detectable"] is None else f"±{signed(measure['detectable'], unit).removeprefix('+')}",
     ]
 
@@ -171,13 +172,9 @@ def measure_sentence(name: str, measure: MeasureEntry) -> str:
 
 
 def would_decide(measure: MeasureEntry) -> str:
-    """How many rows in all would decide, also with a judge that always agrees with itself; empty if it is decided."""
-    if not measure["rows_needed"]:
-        return ""
-    items = "questions" if "per" in measure else "rows"
-    noise = measure["judge_noise"]["rows_needed"] if "judge_noise" in measure else None
-    steady = f"; {about(noise)} if the judge always agreed with itself" if noise else ""
-    return f"about {about(measure['rows_needed'])} {items} in all would decide{steady}"
+    """What would decide; empty if it is decided, or unknown."""
+    needed = measure["needed"]
+    return more_data.would_decide(needed, measure["unit"], measure["margin"]) if needed else ""
 
 
 def level_of(value: float | None, unit: Unit) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import (
-    about,
     abridged_apart,
     capitalized,
     count,
@@ -23,7 +22,8 @@ from goldmeter.estimates.metrics_report import HeadlineEntry, MetricEntry, Metri
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.targets import PREFERRED_OVER
 from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
-from goldmeter.wording.release import by_judge_alone, source
+from goldmeter.wording.more_data import by_judge_alone, in_full, most_needed
+from goldmeter.wording.release import source
 
 MAX_NAME_CHARS = 40
 # Candidates that a sentence names.
@@ -219,20 +219,11 @@ def _in_words(entry: MeasureEntry, confidence: str, *, turned: bool) -> str:
 
 
 def _would_decide(undecided: Sequence[MeasureEntry], missing_labels: str) -> str:
-    if any(map(by_judge_alone, undecided)):
-        return missing_labels or " Only human labels can decide it: the judge's own error is part of the interval."
-    needed = [entry["rows_needed"] or 0 for entry in undecided]
-    if not all(needed):
-        return ""
-    without = max(_rows_without_noise(entry) for entry in undecided)
-    same = about(without) == about(max(needed))
-    steady = "" if same else f", about {about(without)} if the judge always agreed with itself"
-    return f" About {about(max(needed))} rows in all would decide it{steady}."
-
-
-def _rows_without_noise(entry: MeasureEntry) -> int:
-    noise = entry.get("judge_noise")
-    return (noise["rows_needed"] if noise else None) or entry["rows_needed"] or 0
+    if missing_labels and any(map(by_judge_alone, undecided)):
+        return missing_labels
+    needed = most_needed([entry["needed"] for entry in undecided])
+    says = next((in_full(one) for one in undecided if one["needed"] == needed), "")
+    return f" {says}" if says else ""
 
 
 def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:

@@ -3,21 +3,20 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from goldmeter.console.format import about, count, counted, level, listed, number, points
+from goldmeter.console.format import count, counted, level, listed, number, points
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.primary import VERDICT, Primary, Reason
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.wording.comparison_document import (
-    JUDGE_ERRORS,
     MaximumEntry,
     MeasureEntry,
+    NeededEntry,
     PairEntry,
 )
+from goldmeter.wording.more_data import amount, in_full, would_decide
 from goldmeter.wording.verdicts import Decision, Verdict
 
 REASONS = 3
-# From so many times the rows on, more rows are no remedy: the sentence then says what the rows exclude.
-FAR = 10
 # Verdicts that a decision to ship states if all have it.
 CLEAR = frozenset({Verdict.BETTER, Verdict.UNCHANGED})
 
@@ -34,8 +33,7 @@ class Release(NamedTuple):
     """What the decision on a release goes by.
 
     decisive, guards: the primary measure and the guards of all pairs, the gravest first. worse, undecided: of them.
-    rows_needed: how many rows in all would decide. blocked: whether something that the gate asks for could not be
-    compared.
+    needed: what would decide. blocked: whether something that the gate asks for could not be compared.
     """
 
     decision: Decision
@@ -43,7 +41,7 @@ class Release(NamedTuple):
     guards: Sequence[Decisive]
     worse: Sequence[Decisive]
     undecided: Sequence[Decisive]
-    rows_needed: int | None
+    needed: NeededEntry | None
     blocked: bool
 
 
@@ -61,7 +59,7 @@ def sentence(release: Release) -> str:
     if release.blocked or not decisive:
         what = "something that the gate asks for" if decisive else "the primary measure"
         return f"{says.capitalize()}: {what} could not be compared."
-    return f"{says.capitalize()}: {_what_would_decide(release.undecided, release.rows_needed)}."
+    return f"{says.capitalize()}: {_what_would_decide(release.undecided, release.needed)}."
 
 
 def reasons(release: Release, pairs: Sequence[PairEntry], primary: Primary, confidence: float) -> list[str]:
@@ -100,13 +98,13 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
     """
     if "maximum" in entry:
         return f"{_by_maximum(entry, entry['maximum'], by, confidence)}."
-    loss = f" of more than {_amount(entry, entry['margin'])}" if entry["margin"] else ""
+    loss = f" of more than {amount(entry['margin'], entry['unit'])}" if entry["margin"] else ""
     items = entry.get("per", "row")
     if entry["verdict"] == Verdict.UNCHANGED:
         return f"No row changed ({by}, {counted(entry['n'], items)})."
     figures = f"({by}: {_difference(entry, confidence)}, {counted(entry['n'], items)})"
     if entry["verdict"] == Verdict.CANNOT_TELL:
-        return f"No significant difference {figures}.{_would_decide(entry)}"
+        return f"No significant difference {figures}. {in_full(entry)}".rstrip()
     gain, lost = ("improvement", "loss") if entry["higher_is_better"] else ("decrease", "increase")
     conclusions = {
         Verdict.BETTER: f"Significant {gain}{loss}",
@@ -154,28 +152,11 @@ def _by_maximum(entry: MeasureEntry, maximum: MaximumEntry, by: str, confidence:
     )
 
 
-def _what_would_decide(undecided: Sequence[Decisive], needed: int | None) -> str:
-    if any(by_judge_alone(one.entry) for one in undecided):
-        return "only human labels can decide; the judge alone does not"
+def _what_would_decide(undecided: Sequence[Decisive], needed: NeededEntry | None) -> str:
     if needed is None:
         return f"no significant difference by {_source(undecided[0])}"
-    n = min(one.entry["n"] for one in undecided)
-    more_rows = max(needed - n, 1)
-    excluded = f"{_excluded_loss(undecided)}; only " if more_rows > FAR * n else ""
-    return f"{excluded}about {about(more_rows)} more {'row' if more_rows == 1 else 'rows'} would decide"
-
-
-def _excluded_loss(undecided: Sequence[Decisive]) -> str:
-    """The largest loss that the intervals allow, in words."""
-    worst = max(undecided, key=_largest_loss)
-    loss = _largest_loss(worst)
-    size = f"{points(loss).removeprefix('+')} points" if worst.entry["unit"] == "points" else number(loss)
-    return f"a loss of more than {size} is excluded"
-
-
-def _largest_loss(one: Decisive) -> float:
-    low, high = one.entry["difference"]["low"] or 0.0, one.entry["difference"]["high"] or 0.0
-    return -low if one.entry["higher_is_better"] else high
+    entry = next(one.entry for one in undecided if one.entry["needed"] == needed)
+    return would_decide(needed, entry["unit"], entry["margin"])
 
 
 def _others(decisive: Sequence[Decisive]) -> str:
@@ -222,18 +203,3 @@ def _plain(entry: MeasureEntry) -> str:
     return (
         f", by {entry['plain']['without']}; {points(value) if entry['unit'] == 'points' else number(value)} without it"
     )
-
-
-def by_judge_alone(entry: MeasureEntry) -> bool:
-    """Whether the interval includes the judge's error, because no labels check it."""
-    return not JUDGE_ERRORS.isdisjoint(entry["difference"].get("notes", ()))
-
-
-def _amount(entry: MeasureEntry, share: float) -> str:
-    return f"{100 * share:g} points" if entry["unit"] == "points" else number(share)
-
-
-def _would_decide(entry: MeasureEntry) -> str:
-    if by_judge_alone(entry):
-        return " Only human labels can decide it: the judge's own error is part of the interval."
-    return f" About {about(entry['rows_needed'])} rows in all would decide it." if entry["rows_needed"] else ""

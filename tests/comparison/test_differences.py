@@ -1,29 +1,12 @@
-"""Differences of one family: what cannot be estimated breaks nothing, and rows needed are numbers one can believe."""
-
-from collections.abc import Callable
-from pathlib import Path
+"""Differences of one family: what cannot be estimated breaks nothing."""
 
 import numpy as np
 import pytest
 
-from goldmeter.comparison.compared import Compared, critical_value
-from goldmeter.comparison.differences import detectable, family, rows_needed
-from goldmeter.comparison.of_versions import pairings, scores_of
-from tests.comparison.sample import Row, answers, version
-
-Made = Callable[..., Compared]
-
-
-@pytest.fixture
-def made(tmp_path: Path) -> Made:
-    """One measure of two versions that are made from rows."""
-
-    def make(older: list[Row], newer: list[Row], name: str = "f1") -> Compared:
-        sides = scores_of(version(tmp_path / "a", older)), scores_of(version(tmp_path / "b", newer))
-        [[pairing]] = pairings(*sides, [("aurora", "aurora")], tmp_path / "blocks")
-        return Compared([pairing], name)
-
-    return make
+from goldmeter.comparison.compared import critical_value
+from goldmeter.comparison.differences import detectable, family
+from tests.comparison.conftest import Made
+from tests.comparison.sample import answers
 
 
 def test_differences_are_new_minus_old_on_rows_measured_on_both_sides(made: Made) -> None:
@@ -106,26 +89,6 @@ def test_a_single_row_or_cluster_and_a_corpus_score_have_no_smallest_difference(
     assert detectable(made(answers("+"), answers(".")), 0.95) is None
     assert detectable(made(answers("++", group="g"), answers("..", group="g")), 0.95) is None
     assert detectable(made(answers("++"), answers(".."), "bleu.value"), 0.95) is None
-
-
-@pytest.mark.parametrize("difference", [0.0, 1e-300, 1e-17])
-def test_no_number_of_rows_finds_nothing(made: Made, difference: float) -> None:
-    assert rows_needed(made(answers("+" * 20), answers("+." * 10)), difference, 0.95) is None
-
-
-def test_a_difference_beyond_the_scale_needs_no_more_rows_than_the_whole_scale(made: Made) -> None:
-    one = made(answers("+" * 20), answers("+." * 10))
-
-    assert rows_needed(one, 1.5, 0.95) == rows_needed(one, 1.0, 0.95)
-
-
-def test_half_the_difference_needs_about_four_times_the_rows(made: Made) -> None:
-    one = made(answers("+." * 50), answers(".+" * 50))
-    whole, half = rows_needed(one, 0.2, 0.95), rows_needed(one, -0.1, 0.95)
-
-    assert whole is not None
-    assert half is not None
-    assert 3.5 < half / whole < 4.5
 
 
 def test_every_slice_value_is_a_comparison_of_its_own(made: Made) -> None:

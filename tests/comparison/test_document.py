@@ -88,8 +88,9 @@ def test_a_few_losses_cannot_be_told_from_chance_and_fail_only_when_asked() -> N
 
     assert set(verdicts(shrugged).values()) == {"cannot tell"}
     assert (status(shrugged), status(strict)) == (0, 1)
-    needed = measures(shrugged)["f1"]["rows_needed"]
-    assert 30 < needed < 1000
+    needed = measures(shrugged)["f1"]["needed"]
+    assert (needed["unit"], needed["difference"]) == ("row", 0.02)
+    assert 500 < needed["low"] < needed["high"] < 5000
 
 
 def test_a_margin_lets_a_small_loss_pass_and_no_large_one() -> None:
@@ -103,11 +104,13 @@ def test_a_margin_lets_a_small_loss_pass_and_no_large_one() -> None:
     assert measures(small)["f1"]["difference"]["method"].startswith("tango")
 
 
-def test_rows_needed_with_a_margin_are_more_than_there_are() -> None:
+def test_with_a_margin_the_rows_that_would_show_or_exclude_such_a_loss_are_counted() -> None:
     found = compared(answers("+" * 200), answers("+" * 194 + "." * 6), gate_on("f1", margin=0.05))
 
     assert verdicts(found)["f1"] == "cannot tell"
-    assert measures(found)["f1"]["rows_needed"] > 200
+    needed = measures(found)["f1"]["needed"]
+    assert needed["difference"] == 0.05
+    assert 0 < needed["low"] < needed["high"] < 2000
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from goldmeter.comparison.of_versions import CompareOptions, compare_versions
 from goldmeter.comparison.render import to_markdown, to_terminal
+from goldmeter.console.format import about
 from goldmeter.wording import comparison_lines
 from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import GATE, Row, answers, gate, gate_on, row, version
@@ -86,12 +87,15 @@ def test_what_did_not_change_takes_one_line(tmp_path: Path) -> None:
 
 
 def test_a_terminal_of_80_columns_shows_every_name_and_number(tmp_path: Path) -> None:
-    shown = terminal(document(tmp_path, answers("+" * 1000), answers("." * 3 + "+" * 997)), 80).splitlines()
+    found = document(tmp_path, answers("+." * 100), answers(".+" * 4 + "+." * 96))
+    shown, measure = terminal(found, 80).splitlines(), found["pairs"][0]["measures"]["exact_match"]
 
     row = next(number for number, line in enumerate(shown) if line.split()[:1] == ["exact_match"])
     cells = " ".join(shown[row : row + 3]).split()
     assert max(map(len, shown)) <= 80
-    assert {"exact_match", "100", "99.7", "−0.3", "[−0.8,", "+0.1]", "1,000", "2,300", "±0.7"} <= {*cells}
+    wanted = [word for cell in comparison_lines.measure_cells("exact_match", measure) for word in cell.split()]
+    assert {*wanted} <= {*cells}
+    assert about(measure["needed"]["high"]) in wanted
 
 
 @pytest.mark.parametrize("write", [terminal, to_markdown])
@@ -112,7 +116,11 @@ MEASURES = st.fixed_dictionaries(
         ),
         "verdict": st.sampled_from(["worse", "better", "no worse", "unchanged", "cannot tell"]),
         "n": COUNTS,
-        "rows_needed": st.none() | COUNTS,
+        "needed": st.none()
+        | st.fixed_dictionaries(
+            {"unit": st.sampled_from(["row", "labelled row", "question"]), "low": COUNTS, "high": COUNTS}
+            | {"difference": st.just(0.02)}
+        ),
         "detectable": st.none() | VALUES,
         "unmeasured": st.just({"failed_base": 0, "failed_head": 0, "not_asked": 0}),
         "split": st.just({"composition": None}),

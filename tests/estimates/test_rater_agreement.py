@@ -310,13 +310,13 @@ def test_too_few_rows_say_nothing(tmp_path: Path) -> None:
     assert judged(tmp_path, [[1.0, 3.0]] * 9) == ({}, {})
 
 
-def test_noise_beyond_all_variance_promises_no_number_of_rows(tmp_path: Path) -> None:
+def test_noise_beyond_all_variance_is_all_of_it(tmp_path: Path) -> None:
     n = 200
     right = {"a": [i % 10 < 9 for i in range(n)], "b": [i % 10 < 9 or i == 9 for i in range(n)]}
 
     measure = compared(tmp_path, n, right)["comparisons"][0]["measures"]["meaning_match"]
 
-    assert measure["judge_noise"] == {"share": 1.0, "rows_needed": None}
+    assert measure["judge_noise"] == {"share": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def compared(tmp_path: Path, n: int, right: dict[str, list[bool]]) -> Any:
     return json.loads(written["reports/metrics.json"])
 
 
-def test_of_a_judge_alone_it_is_said_how_far_it_differs_from_itself_and_that_rows_do_not_decide(tmp_path: Path) -> None:
+def test_of_a_judge_alone_it_is_said_how_far_it_differs_from_itself_and_that_labels_decide(tmp_path: Path) -> None:
     n = 200
     right = {"a": [i % 10 < 7 for i in range(n)], "b": [i % 9 < 6 for i in range(n)]}
 
@@ -389,7 +389,7 @@ def test_of_a_judge_alone_it_is_said_how_far_it_differs_from_itself_and_that_row
     measure = pair["measures"]["meaning_match"]
     d = np.subtract(right["b"], right["a"], dtype=np.float64)
     assert measure["judge_noise"]["share"] == pytest.approx(2 * 0.125 / d.var(ddof=1), abs=1e-6)
-    assert (measure["rows_needed"], measure["judge_noise"]["rows_needed"]) == (None, None)
+    assert (measure["needed"]["unit"], measure["needed"]["lacking"]) == ("label", n)
     [line] = evidence.self_agreement(document)
     assert line == (
         "The judge against itself, meaning_match: a 75.0 % [59.8, 85.8] the same, 52.3 % of the variance; "

@@ -6,8 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from goldmeter.console.format import about, coefficient, count, counted, number, points, rate, rate_interval
+from goldmeter.console.format import coefficient, count, counted, number, points, rate, rate_interval
 from goldmeter.console.format import rate as in_percent
+from goldmeter.wording.comparison_lines import would_decide
 from tests.reporting.made import inputs, row, score_table, section_of, written
 
 CANDIDATES = ("aurora", "borealis")
@@ -241,10 +242,8 @@ def test_pairs(found):
         told += f" failed rows: {points(left['worst'])} to {points(left['best'])}" if failed else ""
         assert difference["text"] == told
         assert difference["data"] == [change["value"], change["low"], change["high"]]
-        needed = measure["rows_needed"]
-        assert says["text"] == measure["verdict"] + (
-            f" about {about(needed)} rows in all would decide" if needed else ""
-        )
+        needed = f" {would_decide(measure)}" if measure["needed"] else ""
+        assert says["text"] == f"{measure['verdict']}{needed}"
         assert rows["text"] == f"{measure['n']}" + (f" {failed} failed" if failed else "")
         assert (finds["text"], finds["data"]) == (
             f"±{points(measure['detectable']).lstrip('+')}",

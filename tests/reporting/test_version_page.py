@@ -113,7 +113,7 @@ def test_nothing_of_others_is_markup(hostile: Any) -> None:
 def test_a_number_that_is_unknown_is_a_dash(tmp_path: Path) -> None:
     split = {"base": None, "head": None, "shared": None, "composition": None}
     unknown = {"value": None, "low": None, "high": None, "p_value": 1.0, "method": "undefined score"}
-    hollow = measure(base=None, head=None, difference=unknown, detectable=None, rows_needed=None, split=split)
+    hollow = measure(base=None, head=None, difference=unknown, detectable=None, needed=None, split=split)
 
     section = section_of(page(ROWS, tmp_path, of_one({"bleu.value": hollow})), "comparison")
 

@@ -22,7 +22,8 @@ def headline(value: float | None, *, by: str = LABELS, status: str = "measured",
 
 def pair(base: str, head: str, low: float, high: float, *, needed: int | None = None, **more: Any) -> dict[str, Any]:
     difference = {"value": (low + high) / 2, "low": low, "high": high, "notes": more.pop("notes", [])}
-    entry = {"difference": difference, "unit": "points", "higher_is_better": True, "rows_needed": needed}
+    entry = {"difference": difference, "unit": "points", "higher_is_better": True, "margin": 0.0}
+    entry["needed"] = needed and {"unit": "labelled row", "difference": 0.02, "low": needed, "high": 2 * needed}
     return {"base": base, "head": head, "measures": {more.pop("measure", "label"): entry | more}}
 
 
@@ -49,27 +50,12 @@ def sentence(*arguments: Any, **more: Any) -> str:
 THREE = {"gpt4": headline(0.81), "chatgpt": headline(0.74), "newbing": headline(0.82)}
 
 
-def test_of_the_rows_that_would_decide_it_is_said_how_many_a_steady_judge_would_need() -> None:
-    two = {"aurora": headline(0.787), "borealis": headline(0.857)}
-    noise = {"share": 0.4, "rows_needed": 524}
-
-    unsteady = sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873, judge_noise=noise)])
-    steady = sentence(
-        two, [pair("aurora", "borealis", -0.038, 0.178, needed=873, judge_noise=noise | {"rows_needed": 873})]
-    )
-
-    assert unsteady.endswith(
-        " About 880 rows in all would decide it, about 530 if the judge always agreed with itself."
-    )
-    assert steady.endswith(" About 880 rows in all would decide it.")
-
-
 def test_two_that_cannot_be_told_apart() -> None:
     two = {"aurora": headline(0.787), "borealis": headline(0.857)}
 
     assert sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873)]) == (
         "No significant difference between borealis and aurora (human labels: +7.0 points, 95 % CI −3.8 to +17.8). "
-        "About 880 rows in all would decide it."
+        "880 to 1,800 more labelled rows would show a difference of 2 points."
     )
 
 
@@ -113,7 +99,8 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
         "newbing and gpt4 lead together: no significant difference between them (human labels: +1.0 points, "
-        "simultaneous 95 % CI −3.0 to +5.0). About 9,000 rows in all would decide it. Significantly worse: chatgpt."
+        "simultaneous 95 % CI −3.0 to +5.0). 9,000 to 18,000 more labelled rows would show a difference of 2 points. "
+        "Significantly worse: chatgpt."
     )
 
 
@@ -130,7 +117,9 @@ def test_one_leader_of_three_and_none() -> None:
     )
     assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt (human labels)."
     needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]
-    assert sentence(THREE, needed).endswith(" (human labels). About 1,100 rows in all would decide it.")
+    assert sentence(THREE, needed).endswith(
+        " (human labels). 1,100 to 2,100 more labelled rows would show a difference of 2 points."
+    )
 
 
 def test_pairs_that_were_not_compared_allow_no_conclusion() -> None:

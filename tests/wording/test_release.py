@@ -16,6 +16,7 @@ LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": 
 GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
 LAW = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
 UNLIMITED = {"low": None, "high": None}
+UNDECIDED = "Undecided: 3,300 to 5,700 more rows would show a difference of 2 points"
 NOTHING_LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 
 
@@ -33,7 +34,7 @@ def measure(verdict: str = "cannot tell", **changed: Any) -> dict[str, Any]:
         "unmeasured": NOTHING_LEFT,
         "split": {"base": 0.8, "head": 0.75, "shared": -0.05, "composition": 0.0},
         "detectable": 0.08,
-        "rows_needed": 5678,
+        "needed": {"unit": "row", "difference": 0.02, "low": 3210, "high": 5678},
         "signature": "f1|v:1",
     } | changed
 
@@ -74,15 +75,19 @@ def document(*verdicts: str, blocked: bool = False, fail_on: str = "worse", **ch
         (document("worse", "better"), "Do not ship: worse by m0.", 1),
         (document("better", "worse"), "Do not ship: worse by the guard m1.", 1),
         (document("worse", blocked=True), "Do not ship: worse by m0; something else could not be compared.", 1),
-        (document("cannot tell", "better"), "Undecided: about 4,500 more rows would decide.", 0),
+        (
+            document("cannot tell", "better"),
+            "Undecided: 3,300 to 5,700 more rows would show a difference of 2 points.",
+            0,
+        ),
         (
             document("cannot tell", fail_on="cannot_tell"),
-            "Undecided: about 4,500 more rows would decide; gate.fail_on stops it.",
+            f"{UNDECIDED}; gate.fail_on stops it.",
             1,
         ),
         (
             document("better", "cannot tell", fail_on="cannot_tell"),
-            "Undecided: about 4,500 more rows would decide; gate.fail_on stops it.",
+            f"{UNDECIDED}; gate.fail_on stops it.",
             1,
         ),
         (document(), "Undecided: the primary measure could not be compared.", 2),
@@ -93,14 +98,18 @@ def test_one_sentence_and_the_exit_status_of_it(found: dict[str, Any], sentence:
     assert comparison_lines.outcome(found) == GateOutcome(sentence, status)
 
 
-def test_no_number_of_rows_decides_what_the_error_of_a_judge_hides() -> None:
-    by_judge = measure(difference={**measure()["difference"], "notes": [JudgeError.ELSEWHERE]})
+def test_what_the_error_of_a_judge_hides_is_decided_by_labels() -> None:
+    by_judge = measure(
+        difference={**measure()["difference"], "notes": [JudgeError.ELSEWHERE]},
+        needed={"unit": "label", "difference": 0.02, "low": 1900, "high": 2100, "lacking": 1234},
+    )
 
-    found = document("cannot tell", pairs=[pair({"m0": by_judge | {"rows_needed": None}})])["decision"]
+    found = document("cannot tell", pairs=[pair({"m0": by_judge})])["decision"]
 
-    assert found["sentence"] == "Undecided: only human labels can decide; the judge alone does not."
+    assert found["sentence"] == "Undecided: 1,900 to 2,100 more labels would show a difference of 2 points."
     assert found["reasons"][0].endswith(
-        " Only human labels can decide it: the judge's own error is part of the interval."
+        " 1,900 to 2,100 more labels would show a difference of 2 points; 1,234 rows lack one: "
+        "the judge's own error is part of the interval."
     )
 
 
@@ -139,7 +148,7 @@ def test_the_cells_of_a_measure() -> None:
 
 
 def test_an_unchanged_measure_shows_no_limits() -> None:
-    cells = comparison_lines.measure_cells("f1", measure("unchanged", rows_needed=None, detectable=None))
+    cells = comparison_lines.measure_cells("f1", measure("unchanged", needed=None, detectable=None))
 
     assert cells[3:] == ["0", "unchanged", "1,234", "", ""]
 
@@ -239,15 +248,32 @@ def test_candidates_of_one_side_are_noted() -> None:
     ]
 
 
-def test_where_more_rows_are_no_remedy_the_sentence_says_which_loss_is_excluded() -> None:
-    chosen = Primary("m0", "named in gate.primary")
-    found = pair({"m0": measure(rows_needed=130_000, difference=LOSS | {"low": -0.029, "high": 0.036})})
+def decided(**changed: Any) -> str:
+    chosen, options = Primary("m0", "named in gate.primary"), gate(primary="m0", metrics={})
+    return decision([pair({"m0": measure(**changed)})], chosen, options, blocked=False)["sentence"]
 
-    decided = decision([found], chosen, gate(primary="m0", metrics={}), blocked=False)
 
-    assert decided["sentence"] == (
-        "Undecided: a loss of more than 2.9 points is excluded; only about 130,000 more rows would decide."
+def test_where_the_difference_that_matters_is_excluded_the_sentence_says_so() -> None:
+    excluded = {"unit": "row", "difference": 0.02, "low": None, "high": None}
+
+    assert (
+        decided(needed=excluded)
+        == "Undecided: no difference reaches 2 points; set gate.margin to the loss that matters."
     )
+    assert decided(needed=excluded, margin=0.02) == "Undecided: the loss is near gate.margin, 2 points."
+
+
+def test_with_a_margin_more_rows_show_or_exclude_a_loss_of_it() -> None:
+    needed = {"unit": "group", "difference": 0.01, "low": 57, "high": 900}
+
+    sentence = decided(needed=needed, margin=0.01)
+
+    assert sentence == "Undecided: 57 to 900 more groups would show or exclude a loss of 1 point."
+    assert len(sentence.split()) <= 15
+
+
+def test_an_undecided_measure_of_unknown_spread_names_no_number() -> None:
+    assert decided(needed=None) == "Undecided: no significant difference by m0."
 
 
 @pytest.mark.parametrize(
@@ -295,12 +321,12 @@ def test_a_long_list_is_counted() -> None:
 @pytest.mark.parametrize(
     ("found", "end"),
     [
-        (measure("worse", difference=LOSS, rows_needed=None), " by 5.0 points [2.0, 11.0]"),
-        (measure("better", difference=LOSS, rows_needed=None), " by 5.0 points [2.0, 11.0]"),  # of what should be low
-        (measure("better", difference=GAIN | UNLIMITED, rows_needed=None), " by 5.0 points"),
-        (measure("better", difference=GAIN, rows_needed=None), " by 5.0 points [2.0, 11.0]"),
-        (measure(), ": −5.0 points [−11.0, +2.0]; about 5,700 rows in all would decide"),
-        (measure("no worse", rows_needed=None), ": −5.0 points [−11.0, +2.0]"),
+        (measure("worse", difference=LOSS, needed=None), " by 5.0 points [2.0, 11.0]"),
+        (measure("better", difference=LOSS, needed=None), " by 5.0 points [2.0, 11.0]"),  # of what should be low
+        (measure("better", difference=GAIN | UNLIMITED, needed=None), " by 5.0 points"),
+        (measure("better", difference=GAIN, needed=None), " by 5.0 points [2.0, 11.0]"),
+        (measure(), ": −5.0 points [−11.0, +2.0]; 3,300 to 5,700 more rows would show a difference of 2 points"),
+        (measure("no worse", needed=None), ": −5.0 points [−11.0, +2.0]"),
         (measure("unchanged"), ""),
     ],
 )

@@ -1,0 +1,77 @@
+"""What would decide an undecided comparison, in words."""
+
+from collections.abc import Sequence
+
+from goldmeter.console.format import about, count, number
+from goldmeter.wording.comparison_document import JUDGE_ERRORS, MeasureEntry, NeededEntry, Unit
+
+
+def most_needed(needed: Sequence[NeededEntry | None]) -> NeededEntry | None:
+    """The entry that asks for the most; None if there is none, or what one needs is unknown."""
+    known = [one for one in needed if one is not None]
+    return max(known, key=lambda one: one["high"] or 0, default=None) if len(known) == len(needed) else None
+
+
+def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
+    """How many more rows, labels or groups would show the smallest difference that matters, or why none would.
+
+    margin: the smallest loss that matters, 0 for none.
+
+    >>> would_decide({"unit": "row", "difference": 0.02, "low": 1310, "high": 1890}, "points", 0.0)
+    '1,400 to 1,900 more rows would show a difference of 2 points'
+    >>> would_decide({"unit": "label", "difference": 0.01, "low": 57, "high": 57}, "points", 0.01)
+    '57 more labels would show or exclude a loss of 1 point'
+    >>> would_decide({"unit": "row", "difference": 0.02, "low": None, "high": None}, "points", 0.0)
+    'no difference reaches 2 points; set gate.margin to the loss that matters'
+    """
+    size = amount(needed["difference"], unit)
+    if needed["low"] is None or needed["high"] is None:
+        if margin:
+            return f"the loss is near gate.margin, {size}"
+        return f"no difference reaches {size}; set gate.margin to the loss that matters"
+    what = f"or exclude a loss of {size}" if margin else f"a difference of {size}"
+    return f"{_many(needed['low'], needed['high'])} more {_items(needed)} would show {what}"
+
+
+def in_full(entry: MeasureEntry) -> str:
+    """The same as a sentence, with the number of rows that lack a label; empty if it is decided or unknown."""
+    needed, is_judged = entry["needed"], by_judge_alone(entry)
+    error = "the judge's own error is part of the interval."
+    if needed is None:
+        return f"Only human labels can decide it: {error}" if is_judged else ""
+    says = would_decide(needed, entry["unit"], entry["margin"])
+    rest = f"; {count(needed['lacking'])} rows lack one" if "lacking" in needed and needed["low"] is not None else ""
+    return f"{says[0].upper()}{says[1:]}{rest}{f': {error}' if is_judged else '.'}"
+
+
+def by_judge_alone(entry: MeasureEntry) -> bool:
+    """Whether the interval includes the judge's error, because no labels check it."""
+    return not JUDGE_ERRORS.isdisjoint(entry["difference"].get("notes", ()))
+
+
+def in_short(entry: MeasureEntry) -> str:
+    """The larger number for a table cell, with what it counts if not rows; empty if it is decided or unknown."""
+    needed = entry["needed"]
+    if needed is None or needed["high"] is None:
+        return ""
+    return about(needed["high"]) + ("" if needed["unit"] in {"row", "labelled row"} else f" {_items(needed)}")
+
+
+def amount(share: float, unit: Unit) -> str:
+    """A difference without a sign, in points or as a number.
+
+    >>> amount(0.02, "points"), amount(0.01, "points"), amount(0.3, "score")
+    ('2 points', '1 point', '0.300')
+    """
+    if unit != "points":
+        return number(share)
+    return f"{100 * share:g} point{'' if share == 0.01 else 's'}"  # noqa: PLR2004 (one)
+
+
+def _many(low: int, high: int) -> str:
+    few, many = about(low), about(high)
+    return few if few == many else f"{few} to {many}"
+
+
+def _items(needed: NeededEntry) -> str:
+    return f"{needed['unit']}{'' if needed['high'] == 1 else 's'}"

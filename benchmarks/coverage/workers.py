@@ -13,6 +13,7 @@ from benchmarks.coverage import (
     corpus,
     designed,
     differences,
+    fresh_rows,
     gate,
     means,
     more_data,
@@ -54,6 +55,7 @@ SECTIONS: Mapping[str, Callable[[], Iterable[Study]]] = {
     "quantiles": quantiles.studies,
     "people": people.studies,
     "more data": more_data.studies,
+    "fresh rows": fresh_rows.studies,
 }
 """In the order of the report."""
 ENVIRONMENT = {

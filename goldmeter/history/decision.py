@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,9 +16,10 @@ from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.errors import ComparisonError, DataError, ParamsError, VersionError
 from goldmeter.estimates.column_facts import VALUE
-from goldmeter.estimates.columns import hashed
+from goldmeter.estimates.columns import Candidate, hashed
 from goldmeter.estimates.metrics_report import METRICS, numbers, reading
-from goldmeter.history import floors, labelled_answers, store
+from goldmeter.history import changes, floors, labelled_answers, store
+from goldmeter.history.changes import FreshRows
 from goldmeter.history.floors import FloorStream, FloorTests
 from goldmeter.history.labelled_answers import compare_options
 from goldmeter.history.store import Row
@@ -27,7 +30,7 @@ from goldmeter.pipeline.tables import Parts
 from goldmeter.versions.experiments import NAMESPACE, Experiment, Facts
 from goldmeter.versions.version import WORKSPACE, Version, commit_of, versions
 from goldmeter.wording import comparison_lines
-from goldmeter.wording.alarms import Key, Look, losses, undecided
+from goldmeter.wording.alarms import Key, Look, losses, over, undecided
 from goldmeter.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
 from goldmeter.wording.verdicts import Verdict
 
@@ -164,6 +167,12 @@ def with_floors(before: Sequence[Row], tests: FloorTests) -> list[Row]:
     return [row | {"floors": entries.get((row["candidate"], row["metric"]))} for row in before]
 
 
+def with_fresh(before: Sequence[Row], found: FreshRows) -> list[Row]:
+    """The rows with the fresh rows of the primary measure."""
+    entries = {key: json.dumps(entry, allow_nan=False) for key, entry in found.entries.items()}
+    return [row | {"fresh": entries.get((row["candidate"], row["metric"]))} for row in before]
+
+
 def with_alarms(before: Sequence[Row], alarms: Mapping[Key, Sequence[str]]) -> list[Row]:
     """The rows with the alarms that are about them."""
     texts = {key: "; ".join(sentences) for key, sentences in alarms.items() if sentences}
@@ -194,7 +203,7 @@ LOAD = "data/load"
 class RunDecision(NamedTuple):
     """What a scheduled run decided. document: the comparison with the baseline; None when there is none.
 
-    look, level: of the comparison. alarms: sentences; empty when all is well.
+    look, level: of the comparison. alarms: sentences; empty when all is well. over: those of the run before that ended.
     status: 0 fine; 1 worse, or beyond a floor; 2 the comparison can't be made, or can't decide.
     """
 
@@ -203,6 +212,7 @@ class RunDecision(NamedTuple):
     level: float | None
     alarms: list[str]
     status: int
+    over: list[str]
 
 
 class _Comparison(NamedTuple):
@@ -239,16 +249,20 @@ def decide(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) 
     alpha = alpha_share(gate, schedule)
     seen_file = store.seen_path(name)
     with store.exclusive(seen_file.with_suffix(".lock")):
-        run, past, streams = history_rows(experiment, facts, name), store.read(), _streams(name, schedule)
+        run, past, fresh = history_rows(experiment, facts, name), store.read(), _FreshRows.read()
+        streams = floors.streams(fresh.candidates, fresh.contents, schedule.floors, name)
         comparison = None if commit is None else _compare(name, schedule, commit, past, gate, alpha)
-        tests = floors.update(streams, past, name, store.read_seen(seen_file), alpha, facts.started)
-        store.add_seen(seen_file, tests.contents)
+        seen = store.read_seen(seen_file)
+        tests = floors.update(streams, past, name, seen, alpha, facts.started)
+        moved = changes.update(*fresh, past, name, seen, 1.0 - gate.confidence, facts.started)
+        store.add_seen(seen_file, np.union1d(tests.contents, moved.contents))
         untested = _untested(streams, tests, past, name, facts)
-        alarms = _together(_comparison_alarms(comparison, run), tests.alarms, untested)
-        rows = with_floors(_with_comparison(comparison, run, schedule), tests)
+        alarms = _together(_comparison_alarms(comparison, run), tests.alarms, moved.alarms, untested)
+        rows = with_fresh(with_floors(_with_comparison(comparison, run, schedule), tests), moved)
         store.append(with_alarms(rows, alarms))
     _add_labels()
-    return _decision(comparison, [sentence for sentences in alarms.values() for sentence in sentences])
+    raised = [sentence for sentences in alarms.values() for sentence in sentences]
+    return _decision(comparison, raised, _over(past, name, alarms))
 
 
 def add_run(experiment: Experiment, facts: Facts) -> None:
@@ -279,16 +293,36 @@ def _add_labels() -> None:
         labelled_answers.add(load)
 
 
-def _streams(name: str, schedule: Schedule) -> list[FloorStream]:
-    """Every floor on every candidate in the working folder."""
-    if not schedule.floors:
-        return []
-    with versions([WORKSPACE]) as (workspace,):
-        scores = of_versions.scores_of(workspace)
-        candidates = scores.candidates({})
-        contents = hashed(scores.load.whole(["content"])["content"])
-    by_candidate = {name: contents[candidate.positions] for name, candidate in candidates.items()}
-    return floors.streams(candidates, by_candidate, schedule.floors, name)
+class _FreshRows(NamedTuple):
+    """The candidates in the working folder, what their rows were asked, and the primary measure."""
+
+    candidates: Mapping[str, Candidate]
+    contents: Mapping[str, store.Contents]
+    primary: str
+
+    @classmethod
+    def read(cls) -> "_FreshRows":
+        with reading() as document:
+            primary = document["primary"]["measure"] if "primary" in document else ""
+        with versions([WORKSPACE]) as (workspace,):
+            scores = of_versions.scores_of(workspace)
+            candidates = scores.candidates({})
+            contents = hashed(scores.load.whole(["content"])["content"])
+        return cls(candidates, {name: contents[one.positions] for name, one in candidates.items()}, primary)
+
+
+def _over(past: pa.Table, name: str, alarms: Alarms) -> list[str]:
+    """The alarms of the schedule's last run that this one does not raise, in words."""
+    rows = past.filter(pc.equal(past["schedule"], name)).select(["run", "started", "candidate", "metric", "alarm"])
+    lines = rows.to_pylist()
+    found = []
+    for line in lines:
+        key = line["candidate"], line["metric"]
+        if line["run"] == lines[-1]["run"] and line["alarm"] is not None and not alarms.get(key):
+            of = [one for one in lines if (one["candidate"], one["metric"]) == key]
+            standing = [*takewhile(lambda one: one["alarm"] is not None, reversed(of))]
+            found.append(over(line["alarm"], standing[-1]["started"]))
+    return found
 
 
 def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: Gate, alpha: float) -> _Comparison:
@@ -342,8 +376,8 @@ def _together(*alarms: Alarms) -> Alarms:
     return {key: [sentence for part in alarms for sentence in part.get(key, ())] for key in keys}
 
 
-def _decision(comparison: _Comparison | None, alarms: list[str]) -> RunDecision:
+def _decision(comparison: _Comparison | None, alarms: list[str], over: list[str]) -> RunDecision:
     if comparison is None or comparison.document is None:
-        return RunDecision(None, None, None, alarms, 2 if comparison else int(bool(alarms)))
+        return RunDecision(None, None, None, alarms, 2 if comparison else int(bool(alarms)), over)
     status = comparison_lines.outcome(comparison.document).status or int(bool(alarms))
-    return RunDecision(comparison.document, comparison.look.number, comparison.look.level, alarms, status)
+    return RunDecision(comparison.document, comparison.look.number, comparison.look.level, alarms, status, over)

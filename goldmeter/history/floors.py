@@ -14,6 +14,7 @@ from goldmeter.console.format import CUT, abridged_apart
 from goldmeter.errors import LedgerError, ParamsError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Candidate, Mask
+from goldmeter.history.fresh_rows import fresh
 from goldmeter.history.store import Contents
 from goldmeter.wording.alarms import BeyondFloor, beyond_floor, untested_floor
 
@@ -25,7 +26,8 @@ class EProcessEntry(TypedDict):
     """The e-process of one floor, as the history stores it.
 
     state: a DriftState as a list. level: the probability of a false alarm. rows, mean: new rows in this run.
-    nights, seen: runs with new rows, and those rows, since the test began. since: when its alarm was raised.
+    nights, seen: runs with new rows, and those rows, since the test began. since: when its alarm was raised. recovery:
+    while it stands, the state of the opposite test, whose alarm says that the mean is back.
     """
 
     floor: float
@@ -38,6 +40,7 @@ class EProcessEntry(TypedDict):
     nights: int
     seen: int
     since: str | None
+    recovery: list[Any] | None
 
 
 class FloorStream(NamedTuple):
@@ -63,12 +66,8 @@ class FloorStream(NamedTuple):
         return {"floor": self.floor, "bounds": [*(self.measure.bounds or ())], "signature": self.measure.signature}
 
     def fresh(self, seen: Contents) -> Mask:
-        """Which rows are new: one measured row of each content that is not in `seen`; shape (n,)."""
-        new = np.flatnonzero(~np.isnan(self.measure.values) & ~np.isin(self.contents, seen))
-        _, first = np.unique(self.contents[new], return_index=True)
-        chosen = np.zeros(len(self.contents), np.bool_)
-        chosen[new[first]] = True
-        return chosen
+        """Which rows are new, shape (n,)."""
+        return fresh(self.measure, self.contents, seen)
 
 
 class FloorTests(NamedTuple):
@@ -110,8 +109,8 @@ def update(
     """Update every e-process with the rows that no earlier run of this schedule has tested.
 
     An e-process continues from the schedule's newest entry with the same floor, bounds and signature, or begins anew.
-    An alarm stays raised, and is repeated at every run, until one of them changes. The rows of one group in one run
-    count as one observation.
+    An alarm stays raised, and is repeated at every run, until one of them changes, or the rows since show as surely
+    that the mean is back; the test then begins anew. The rows of one group in one run count as one observation.
 
     Args:
         streams: What to test.
@@ -127,10 +126,10 @@ def update(
     tested = past.filter(pc.and_(pc.equal(past["schedule"], schedule), pc.is_valid(past["floors"])))
     lines = tested.select(["candidate", "metric", "floors", "run"]).to_pylist()[::-1]
     for stream in streams:
-        fresh = stream.fresh(seen)
-        entry = _entry(stream, _newest(lines, stream), fresh, alpha / len(streams), started)
+        chosen = stream.fresh(seen)
+        entry = _entry(stream, _newest(lines, stream), chosen, alpha / len(streams), started)
         entries.setdefault(stream.key, {})[stream.measure.name] = entry
-        contents.append(stream.contents[fresh])
+        contents.append(stream.contents[chosen])
         if entry["since"] is not None:
             alarms.setdefault(stream.key, []).append(beyond_floor(beyond(stream, entry, started)))
     return FloorTests(entries, alarms, np.unique(np.concatenate(contents)))
@@ -200,11 +199,15 @@ def _newest(lines: Sequence[Mapping[str, Any]], stream: FloorStream) -> EProcess
 
 
 def _entry(
-    stream: FloorStream, before: EProcessEntry | None, fresh: Mask, level: float, started: datetime
+    stream: FloorStream, before: EProcessEntry | None, chosen: Mask, level: float, started: datetime
 ) -> EProcessEntry:
-    rows = stream.measure.values[fresh]
+    rows, recovery = stream.measure.values[chosen], None
     try:
-        state = _after(stream, None if before is None else _state(before), fresh)
+        if before and before["since"]:
+            earlier = before["recovery"]
+            recovery = _after(stream, _state(earlier) if earlier else None, chosen, recovering=True)
+            before, recovery = (None, None) if recovery.alarm(level) else (before, recovery)
+        state = _after(stream, None if before is None else _state(before["state"]), chosen)
         raised = before["since"] if before else None
         since = datetime.fromisoformat(raised) if raised else started if state.alarm(level) else None
         seen = (before["seen"] if before else 0) + len(rows)
@@ -221,24 +224,25 @@ def _entry(
         "nights": state.days,
         "seen": seen,
         "since": None if since is None else since.isoformat(),
+        "recovery": None if recovery is None else [*recovery],
     }
 
 
-def _after(stream: FloorStream, state: "DriftState | None", fresh: Mask) -> "DriftState":
-    """The state after this run; a measure for which lower is better is mirrored within its bounds."""
+def _after(stream: FloorStream, state: "DriftState | None", chosen: Mask, *, recovering: bool = False) -> "DriftState":
+    """The state after this run; a measure for which lower is better, and a recovery, are mirrored within the bounds."""
     from goldmeter.statistics import drift_detector
 
     low, high = stream.measure.bounds or (0.0, 1.0)
-    rows, floor, groups = stream.measure.values[fresh], stream.floor, stream.candidate.groups
-    if not stream.measure.higher_is_better:
+    rows, floor, groups = stream.measure.values[chosen], stream.floor, stream.candidate.groups
+    if stream.measure.higher_is_better == recovering:
         rows, floor = low + high - rows, low + high - floor
-    return drift_detector(state, rows, floor, None if groups is None else groups[fresh], (low, high))
+    return drift_detector(state, rows, floor, None if groups is None else groups[chosen], (low, high))
 
 
-def _state(entry: EProcessEntry) -> "DriftState":
+def _state(stored: list[Any]) -> "DriftState":
     from goldmeter.statistics import DriftState
 
-    floor, days, bets, log_wealth, evidence, peak = entry["state"]
+    floor, days, bets, log_wealth, evidence, peak = stored
     return DriftState(floor, days, bets, tuple(log_wealth), evidence, peak)
 
 

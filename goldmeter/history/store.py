@@ -25,7 +25,7 @@ def _fields(kind: pa.DataType, *names: str, missing: bool = False) -> list[pa.Fi
 
 # run: the experiment's name. schedule: empty for a run by hand. value to threshold: as in reports/metrics.json.
 # look, level: number and level of the look at the baseline. measure: whose difference it is, such as `f1` or
-# `f1.value`. floors: JSON, measure → its e-process.
+# `f1.value`. floors: JSON, measure → its e-process. fresh: JSON, the fresh rows of the primary measure.
 SCHEMA = pa.schema(
     [
         *_fields(pa.string(), "run", "schedule", "commit", "code", "data", "params"),
@@ -42,7 +42,7 @@ SCHEMA = pa.schema(
         pa.field("level", pa.float64()),
         pa.field("measure", pa.string()),
         *_fields(pa.float64(), "difference", "difference_low", "difference_high", missing=True),
-        *_fields(pa.string(), "verdict", "floors", "alarm", missing=True),
+        *_fields(pa.string(), "verdict", "floors", "fresh", "alarm", missing=True),
     ],
     metadata={"goldmeter": f'{{"schema": {VERSION}}}'},
 )

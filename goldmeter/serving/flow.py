@@ -117,7 +117,13 @@ def _hiding() -> Hide:
 
 
 def _hidden(outcome: Outcome, hide: Hide) -> Outcome:
-    return outcome.model_copy(update={"sentence": hide(outcome.sentence), "alarms": tuple(map(hide, outcome.alarms))})
+    return outcome.model_copy(
+        update={
+            "sentence": hide(outcome.sentence),
+            "alarms": tuple(map(hide, outcome.alarms)),
+            "over": tuple(map(hide, outcome.over)),
+        }
+    )
 
 
 def _notify_as_served(name: str) -> Notify:

@@ -47,6 +47,7 @@ class Outcome(BaseModel):
 
     Attributes:
         sentence: One line: what is wrong, by how much, on which rows.
+        over: Alarms of the run before that this one does not raise.
         markdown: Summary and comparison of the run.
     """
 
@@ -57,6 +58,7 @@ class Outcome(BaseModel):
     experiment: str | None = None
     commit: str | None = None
     alarms: tuple[Printable, ...] = ()
+    over: tuple[Printable, ...] = ()
     markdown: Printable | None = None
     facts: Mapping[str, Any] | None = None
 
@@ -76,14 +78,14 @@ def check(schedule: str, notify: Notify) -> None:
 
 
 def report(schedule: str, notify: Notify, outcome: Outcome, run: str, log: Log) -> None:
-    """Store the outcome as an artifact; if something is wrong, or `always`, notify the receivers and emit an event.
+    """Store the outcome as an artifact; notify the receivers if something is wrong, or no longer, or `always`.
 
     A failed delivery is logged and does not stop the others.
 
     Args:
         run: ID of the flow run.
     """
-    if notify.always or not outcome.ok:
+    if notify.always or outcome.over or not outcome.ok:
         _attempt(log, "webhook", lambda: call(schedule, notify, outcome, run))
         _attempt(log, "block", lambda: notify_block(schedule, notify, outcome))
         _attempt(log, "event", lambda: _emit(schedule, outcome, run))
@@ -143,7 +145,8 @@ def notify_block(schedule: str, notify: Notify, outcome: Outcome) -> None:
 
 
 def _text(outcome: Outcome) -> str:
-    return "\n".join([outcome.sentence, *(alarm for alarm in outcome.alarms if alarm != outcome.sentence)])
+    alarms = (alarm for alarm in outcome.alarms if alarm != outcome.sentence)
+    return "\n".join([outcome.sentence, *alarms, *outcome.over])
 
 
 def seconds_of(retry_after: str, now: datetime) -> float | None:

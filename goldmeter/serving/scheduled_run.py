@@ -234,6 +234,7 @@ def _judged(name: str, schedule: Schedule, experiment: Experiment, facts: Facts)
         experiment=experiment.name,
         commit=experiment.commit,
         alarms=tuple(result.alarms) if result else (),
+        over=tuple(result.over) if result else (),
         markdown=markdown,
         facts=facts._asdict() | {"started": facts.started.isoformat()},
     )

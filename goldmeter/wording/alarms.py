@@ -47,13 +47,52 @@ class BeyondFloor(NamedTuple):
 def beyond_floor(alarm: BeyondFloor) -> str:
     """An alarm of a floor: new in this run, or since when it is raised."""
     below, floor = ("below", "floor") if alarm.higher_is_better else ("above", "limit")
-    is_new = alarm.since == alarm.started
-    when = "alarm of tonight" if is_new else f"alarm stands since {alarm.since:%Y-%m-%d %H:%M} UTC"
     mean = f"mean {_figure(alarm.mean, is_share=alarm.is_share)} of {count(alarm.rows)}" if alarm.rows else "no"
     nights = "1 night" if alarm.nights == 1 else f"{count(alarm.nights)} nights"
     rows = f"{mean} fresh rows tonight, {count(alarm.seen)} in {nights}"
     limit = _figure(alarm.floor, is_share=alarm.is_share)
+    when = _when(alarm.since, alarm.started)
     return f"{visible(alarm.candidate)} {alarm.measure}: {below} its {floor} of {limit} ({when}); {rows}"
+
+
+class Changed(NamedTuple):
+    """The fresh rows of the last nights against those of the first.
+
+    candidate: its name, shortened. is_share: whether the means are shares. first, last: the means of `reference`
+    nights and of the last `nights`, which have `rows` fresh rows. since: when the alarm was raised; started: when the
+    run started.
+    """
+
+    candidate: str
+    measure: str
+    is_share: bool
+    first: float
+    last: float
+    reference: int
+    nights: int
+    rows: int
+    since: datetime
+    started: datetime
+
+
+def changed(alarm: Changed) -> str:
+    """An alarm of a change against the first nights, new in this run or since when it stands."""
+    moved = "fell" if alarm.last < alarm.first else "rose"
+    nights = "tonight" if alarm.nights == 1 else f"in {alarm.nights} nights"
+    first, last = (_figure(mean, is_share=alarm.is_share) for mean in (alarm.first, alarm.last))
+    return (
+        f"{visible(alarm.candidate)} {alarm.measure}: {moved} to {last} of {count(alarm.rows)} fresh rows {nights}, "
+        f"from {first} in the first {alarm.reference} nights ({_when(alarm.since, alarm.started)})"
+    )
+
+
+def over(alarm: str, since: datetime) -> str:
+    """An alarm that no longer stands; alarm: what it said last."""
+    return f"Over, raised {since:%Y-%m-%d %H:%M} UTC: {alarm}"
+
+
+def _when(since: datetime, started: datetime) -> str:
+    return "alarm of tonight" if since == started else f"alarm stands since {since:%Y-%m-%d %H:%M} UTC"
 
 
 def untested_floor(candidate: str, measure: str, floor: float, *, is_share: bool) -> str:

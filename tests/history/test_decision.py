@@ -71,7 +71,7 @@ def test_a_run_by_hand_is_kept_with_nothing_decided() -> None:
 def test_without_baseline_and_floors_nothing_is_decided() -> None:
     found = run_night(answers("+" * 10), 1, schedule())
 
-    assert found == decision.RunDecision(None, None, None, [], 0)
+    assert found == decision.RunDecision(None, None, None, [], 0, [])
     assert [each["schedule"] for each in lines()] == ["nightly"]
 
 
@@ -358,3 +358,15 @@ def test_candidates_whose_long_names_differ_in_the_middle_are_told_apart() -> No
     sentences = losses({"base": {"name": "v1"}, "pairs": pairs}, BaselineLook(2, 0.0065, "c")).values()
 
     assert len({sentence for [sentence] in sentences}) == 2
+
+
+def test_an_alarm_that_no_longer_stands_is_told_as_over() -> None:
+    run_night(answers("+" * 25 + "." * 15), 1, schedule(baseline="v1"))
+    run_night(answers("+" * 25 + "." * 15), 2, schedule(baseline="v1"), data="e" * 32)
+
+    found = run_night(answers("+" * 40), 3, schedule(baseline="v1"), data="f" * 32)
+    after = run_night(answers("+" * 40), 4, schedule(baseline="v1"), data="f" * 32)
+
+    assert (found.status, found.alarms) == (0, [])
+    assert any(said.startswith("Over, raised 2026-11-01 02:00 UTC: aurora f1: worse than v1") for said in found.over)
+    assert after.over == []

@@ -281,3 +281,27 @@ def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
     *counted_too, wealth_too, evidence_too, peak_too = shuffled.entry()["state"]
     assert counted == counted_too
     assert [*wealth, evidence, peak] == pytest.approx([*wealth_too, evidence_too, peak_too])
+
+
+def test_an_alarm_is_over_when_the_rows_since_show_that_the_mean_is_back() -> None:
+    watch = Watch()
+    watch.night(candidate([0.0] * 40))
+    assert watch.entry()["since"] is not None
+
+    nights = [watch.night(candidate([1.0] * 40)) for _ in range(4)]
+
+    assert nights[0].alarms or watch.nights > 1
+    assert not nights[-1].alarms
+    assert watch.entry()["since"] is watch.entry()["recovery"] is None
+    again = watch.night(candidate([0.0] * 40))
+    assert again.alarms
+
+
+def test_a_mean_at_its_floor_does_not_end_an_alarm() -> None:
+    watch = Watch()
+    watch.night(candidate([0.0] * 40))
+
+    for _ in range(20):
+        tests = watch.night(candidate([1.0] * 16 + [0.0] * 4))
+
+    assert tests.alarms

@@ -70,6 +70,7 @@ def test_the_webhook_gets_the_outcome_once_with_a_text_that_a_chat_shows():
         "experiment": "nightly-2026-11-21-020000",
         "commit": "a" * 40,
         "alarms": ["meaning_match: below its floor .85"],
+        "over": [],
         "facts": None,
     }
 

@@ -28,7 +28,7 @@ from tests.small_project import edit
 
 NAME = "nightly-2026-11-21-020000"
 FACTS = Facts(datetime(2026, 11, 21, 2, tzinfo=UTC), 12.5, "a" * 32, "b" * 40, "c" * 40, 0.25, "run-id")
-WELL = RunDecision(document=None, look=None, level=None, alarms=[], status=0)
+WELL = RunDecision(document=None, look=None, level=None, alarms=[], status=0, over=[])
 Schedule = Callable[..., None]
 
 
@@ -114,6 +114,7 @@ def test_a_run_that_is_well(recorded: list[str], tmp_path: Path) -> None:
         "experiment": NAME,
         "commit": "d" * 40,
         "alarms": [],
+        "over": [],
         "markdown": None,
         "facts": {
             "started": "2026-11-21T02:00:00+00:00",

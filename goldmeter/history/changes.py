@@ -1,0 +1,174 @@
+"""Changes of fresh rows against a schedule's first nights, whether or not a floor is crossed; kept in the history."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from math import inf, isfinite, sqrt
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from goldmeter.comparison.measures import Measure, measures, without_threshold
+from goldmeter.console.format import CUT, abridged_apart
+from goldmeter.errors import LedgerError
+from goldmeter.estimates.columns import Candidate
+from goldmeter.history.fresh_rows import fresh
+from goldmeter.history.store import Contents
+from goldmeter.metrics.base import Floats
+from goldmeter.wording.alarms import Changed, changed
+
+Key = tuple[str, str]
+
+
+class _Terms(TypedDict):
+    """What must stay the same for nights to be compared."""
+
+    measure: str
+    signature: str
+
+
+class FreshEntry(_Terms):
+    """The fresh rows of a night, as the history stores them: their number, mean and its standard error.
+
+    since: when an alarm was raised that stands.
+    """
+
+    rows: int
+    mean: float
+    error: float
+    since: str | None
+
+
+class FreshRows(NamedTuple):
+    """The fresh rows of a run. entries: (candidate, metric) → entry. alarms: the same → sentences.
+
+    contents: what the fresh rows were asked, ascending.
+    """
+
+    entries: dict[Key, FreshEntry]
+    alarms: dict[Key, list[str]]
+    contents: Contents
+
+
+def update(
+    candidates: Mapping[str, Candidate],
+    contents: Mapping[str, Contents],
+    measure: str,
+    past: pa.Table,
+    schedule: str,
+    seen: Contents,
+    alpha: float,
+    started: datetime,
+) -> FreshRows:
+    """Compare the fresh rows of the last nights with those of the first, for the primary measure of every candidate.
+
+    Scores without bounds and of a corpus are no means of rows that can be compared so, and are left out.
+
+    Args:
+        candidates: Name → candidate.
+        contents: Name of a candidate → hashes of what its rows were asked.
+        measure: The primary measure.
+        past: The history.
+        schedule: The schedule's name.
+        seen: Contents that earlier runs tested, ascending.
+        alpha: Probability of any false alarm in 90 nights.
+        started: When the run started.
+
+    Raises:
+        LedgerError: The history's entries can't be read.
+    """
+    shown = abridged_apart(candidates, CUT)
+    watched = {name: found for name, one in candidates.items() if (found := _watched(one, measure)) is not None}
+    earlier = past.filter(pc.and_(pc.equal(past["schedule"], schedule), pc.is_valid(past["fresh"])))
+    lines = earlier.select(["candidate", "metric", "started", "fresh", "run"]).to_pylist()
+    entries: dict[Key, FreshEntry] = {}
+    alarms: dict[Key, list[str]] = {}
+    tested = [seen[:0]]
+    for name, of in watched.items():
+        key, groups = (name, of.column.name), candidates[name].groups
+        nights = [(line["started"], one) for line in lines if (one := _read(line, key, of)) is not None]
+        chosen = fresh(of, contents[name], seen)
+        if chosen.any():
+            tested.append(contents[name][chosen])
+            entries[key] = _entry(of, of.values[chosen], None if groups is None else groups[chosen])
+            nights.append((started, entries[key]))
+        if said := _alarm(nights, of, shown[name], alpha / len(watched), started):
+            alarms[key] = [said]
+    return FreshRows(entries, alarms, np.unique(np.concatenate(tested)))
+
+
+def _watched(candidate: Candidate, name: str) -> Measure | None:
+    measure = measures(candidate).get(name)
+    if measure is None or name in without_threshold(candidate) or measure.kind == "corpus":
+        return None
+    return measure if measure.bounds is not None and all(map(isfinite, measure.bounds)) else None
+
+
+def _entry(measure: Measure, rows: Floats, groups: Any) -> FreshEntry:
+    """The night's mean as a share of the scale; one more squared error of the full scale stands for rows not seen."""
+    low = (measure.bounds or (0.0, 1.0))[0]
+    scores = (rows - low) / measure.scale
+    mean = float(scores.mean())
+    rest = scores - mean
+    sums = rest if groups is None else np.bincount(np.unique(groups, return_inverse=True)[1], rest)
+    error = sqrt(float(sums @ sums) + 1.0) / len(rows)
+    return {**_terms(measure), "rows": len(rows), "mean": mean, "error": error, "since": None}
+
+
+def _terms(measure: Measure) -> _Terms:
+    return {"measure": measure.name, "signature": measure.signature}
+
+
+def _read(line: Mapping[str, Any], key: Key, measure: Measure) -> FreshEntry | None:
+    """The entry of an earlier night, if it is of the same measure, measured the same way."""
+    if (line["candidate"], line["metric"]) != key:
+        return None
+    try:
+        entry: FreshEntry = json.loads(line["fresh"])
+        is_same = {name: entry[name] for name in ("measure", "signature")} == _terms(measure)
+        is_sound = isfinite(entry["mean"]) and 0.0 < entry["error"] < inf and entry["rows"] > 0
+    except (ValueError, LookupError, TypeError) as error:
+        raise _unreadable(line["run"], repr(error)) from None
+    if not is_sound:
+        raise _unreadable(line["run"], "numbers outside of their ranges")
+    return entry if is_same else None
+
+
+def _unreadable(run: str, why: str) -> LedgerError:
+    return LedgerError(f"the history's fresh rows of {run} can't be read: {why}; put a sound copy in its place")
+
+
+def _alarm(
+    nights: Sequence[tuple[datetime, FreshEntry]], measure: Measure, shown: str, alpha: float, started: datetime
+) -> str:
+    """The alarm in words, empty without one; the newest night's entry then says since when it stands."""
+    from goldmeter.statistics.change import Night, change
+
+    before = [entry for when, entry in nights if when < started]
+    since = before[-1]["since"] if before else None
+    found = change(
+        [Night(one["mean"], one["error"], one["rows"], when.weekday()) for when, one in nights],
+        standing=since is not None,
+        alpha=alpha,
+    )
+    if found is None:
+        return ""
+    raised = started if since is None else datetime.fromisoformat(since)
+    nights[-1][1]["since"] = raised.isoformat()
+    low, width = (measure.bounds or (0.0, 1.0))[0], measure.scale
+    return changed(
+        Changed(
+            candidate=shown,
+            measure=measure.name,
+            is_share=measure.is_share,
+            first=low + width * found.first,
+            last=low + width * found.last,
+            reference=found.reference,
+            nights=found.nights,
+            rows=found.rows,
+            since=raised,
+            started=started,
+        )
+    )

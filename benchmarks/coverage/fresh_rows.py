@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from math import sqrt
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ TOPIC = "Change of fresh rows"
 RATE, FALL, NIGHTS = 0.8, 0.05, 90
 FALSE = alarms(0.05, "false alarms in 90 nights")
 FOUND = Measure("a fall of 5 points found in 14 nights", "at least", 0.9)
-FOUND_FEW = FOUND._replace(target=None)
+# The rows a night with which the target is to be met.
+ENOUGH = 500
 RUNS = 0.25
 
 
@@ -33,16 +35,17 @@ def studies() -> Iterator[Study]:
     """Every study."""
     for one in (Schedule(100), Schedule(500), Schedule(500, 0.1), Schedule(500, 0.0, 0.04), Schedule(1000, 0.1, 0.02)):
         yield Simulation(TOPIC, f"{one}", ("fresh rows", "calm", *one), each(partial(_alarmed, one)), (FALSE,), RUNS)
-    for one, measure in ((Schedule(100), FOUND_FEW), (Schedule(300), FOUND_FEW), (Schedule(500), FOUND)):
-        for first in (28, 60):
-            yield Simulation(
-                TOPIC,
-                f"{one}, after {first} nights",
-                ("fresh rows", "fall", first, *one),
-                each(partial(_alarmed, one, first=first)),
-                (measure,),
-                RUNS,
-            )
+    for one, first in product(map(Schedule, (100, 300, 500)), (28, 60)):
+        after = f"after {first} nights"
+        fewer = FOUND._replace(sense="contrast", target=None, peer=f"{one}", name=after)
+        yield Simulation(
+            TOPIC,
+            f"{one}, {after}",
+            ("fresh rows", "fall", first, *one),
+            each(partial(_alarmed, one, first=first)),
+            (FOUND if one.rows == ENOUGH else fewer,),
+            RUNS,
+        )
 
 
 def _alarmed(one: Schedule, rng: Rng, first: int | None = None) -> bool:

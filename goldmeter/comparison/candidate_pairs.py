@@ -9,7 +9,7 @@ import numpy as np
 from goldmeter.comparison import differences
 from goldmeter.comparison.compared import Compared, duplicates
 from goldmeter.comparison.differences import Difference
-from goldmeter.comparison.gate import Gate, margin, roles_of
+from goldmeter.comparison.gate import Gate, are_labelled, margin, roles_of
 from goldmeter.comparison.measures import LABEL, measures, without_threshold
 from goldmeter.comparison.more_data import needed
 from goldmeter.comparison.pairing import Blocks, Pairing, Questions
@@ -74,6 +74,8 @@ def compare(
     pass_at: Sequence[int] = (),
     others: Collection[str] = (),
     weighting: Weighting | None = None,
+    *,
+    labels_where_both: bool = False,
 ) -> Families:
     """Compare all pairs of candidates: by the primary measure, by the guards, and by every other pass rate.
 
@@ -81,9 +83,14 @@ def compare(
     compared by question: pass@k and pass^k for each k in `pass_at`, and those that are guards.
 
     pairs: the paired rows of each pair of candidates, in blocks. others: more measures of the last family.
-    weighting: says how often rows count in the differences.
+    weighting: says how often rows count in the differences. labels_where_both: whether human labels are the primary
+    measure of two candidates that both have them.
     """
-    roles = [roles_of(blocks[0], gate, primary, () if weighting else pass_at, others) for blocks in pairs]
+    decides = [LABEL if labels_where_both and are_labelled(blocks) else primary for blocks in pairs]
+    roles = [
+        roles_of(blocks[0], gate, name, () if weighting else pass_at, others)
+        for blocks, name in zip(pairs, decides, strict=True)
+    ]
     asked = {by_question for names in roles for name in names if (by_question := parsed(name))}
     chosen: dict[Role, list[Compared]] = {role: [] for role in ROLES}
     refused: list[Refused] = []

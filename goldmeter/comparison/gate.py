@@ -11,6 +11,7 @@ from goldmeter.comparison.measures import measures, without_threshold
 from goldmeter.comparison.pairing import Blocks, Pairing, Positions
 from goldmeter.estimates.column_facts import resource_measures
 from goldmeter.estimates.columns import Candidate, ScoreColumn
+from goldmeter.estimates.headline import have_labels
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, column, primary
 from goldmeter.estimates.repeated_answers import names
@@ -197,6 +198,12 @@ def shared_primary(pairs: Sequence[Blocks], gate: Gate, *, random: bool, option:
         unlabelled = [_without_labels(side) for both in sides for side in both]
         return primary(None, unlabelled, option=option)._replace(reason=Reason.LOST_LABELS)
     return primary(gate.primary, [side for both in sides for side in both], random=random, option=option)
+
+
+def are_labelled(blocks: Blocks) -> bool:
+    """Whether human labels allow a statement on both candidates of a pair."""
+    sides = [(one.base, one.base_rows) for one in blocks], [(one.head, one.head_rows) for one in blocks]
+    return any(len(one.head_rows) for one in blocks) and have_labels([of_blocks(side) for side in sides])
 
 
 def roles_of(

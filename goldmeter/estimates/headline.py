@@ -71,24 +71,33 @@ def leaders(
         return {"measure": primary.name, "names": names, "decided": False, "note": note}
     beaten = {loser for pair in pairs if (loser := _loser(pair, primary.name))}
     best = [name for name in names if name not in beaten]
-    decided, reason = len(best) == 1, not_compared(pairs, best, primary.name)
+    decided, reason = len(best) == 1, not_compared(pairs, best)
     note = f"not all could be compared: {reason}" if reason else _lead_note(best, len(names))
     return {"measure": primary.name, "names": best, "decided": decided, "note": note}
 
 
-def not_compared(pairs: Sequence[Mapping[str, Any]], names: Sequence[str], measure: str) -> str:
+def deciding(pair: Mapping[str, Any], measure: str) -> tuple[str, Any] | None:
+    """The measure that decides a comparison of two candidates, and its entry; None if it was not compared.
+
+    It is the primary one, `measure`, but human labels where only some candidates have them, and these two do.
+    """
+    entries = pair["measures"]
+    name = next((name for name, entry in entries.items() if entry.get("role") == "primary"), measure)
+    return (name, entries[name]) if name in entries else None
+
+
+def not_compared(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
     """Which of these candidates could not be compared with each other, and why; empty where all were.
 
     Args:
         pairs: The comparisons of the candidates.
         names: The candidates.
-        measure: The primary measure.
     """
     found = [
         f"{pair['base']} and {pair['head']}: {refused['reason']}"
         for pair in pairs
         for refused in pair.get("refused", ())
-        if refused["measure"] == measure and {pair["base"], pair["head"]} <= {*names}
+        if refused.get("role", "primary") == "primary" and {pair["base"], pair["head"]} <= {*names}
     ]
     if len(found) > 1:
         return f"{found[0]} (and {counted(len(found) - 1, 'more pair')})"
@@ -182,11 +191,9 @@ def _by_labels(
         judged = (metrics.get(VERDICT) or {"n": 0})["n"]
         by = f"{LABELS} and {judge.name if judged else OFFLINE}"  # the offline judge's probability is always there
         return _entry(LABEL, powered, n, by, "measured", _powered_note(powered, rows))
-    if primary.name == LABEL and n:
+    if n and (primary.name == LABEL or have_labels([candidate])):
         some = "" if n == rows else f" of {n:,} of {rows:,} rows"
         return _entry(LABEL, entry, n, LABELS, "measured", f"by {LABELS}{some}")
-    if n == rows >= FEWEST:
-        return _entry(LABEL, entry, n, LABELS, "measured", f"by {LABELS}")
     return None
 
 
@@ -286,8 +293,8 @@ def _proposal(confidence: float) -> str:
 
 def _loser(pair: Mapping[str, Any], measure: str) -> str | None:
     """The candidate of a pair that is worse; None where they cannot be told apart."""
-    compared = pair["measures"].get(measure)
-    if compared is None or compared["difference"]["low"] is None:
+    decides = deciding(pair, measure)
+    if decides is None or (compared := decides[1])["difference"]["low"] is None:
         return None
     better, worse = ("head", "base") if compared["higher_is_better"] else ("base", "head")
     if compared["difference"]["low"] > 0.0:

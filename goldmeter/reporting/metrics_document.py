@@ -42,7 +42,7 @@ from goldmeter.estimates.headline import headlines, leaders, rates
 from goldmeter.estimates.metrics_report import best_first, primary_first
 from goldmeter.estimates.offline_calibration import Probabilities
 from goldmeter.estimates.passes import Labelled, Passes
-from goldmeter.estimates.primary import VERDICT, Primary, primary
+from goldmeter.estimates.primary import VERDICT, Primary, Reason, primary
 from goldmeter.estimates.score_parts import PartSums, ScoreParts, SecondSums
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import CandidateSums
@@ -345,7 +345,14 @@ def _comparisons(run: _Run, scratch: Path | None) -> list[PairEntry]:
     )
     pairs = pairs_of_run(side, scratch and scratch / "pairs")
     gate, pass_at = without_guards(run.params.gate, parts.load), run.params.aggregate.pass_at
-    families = candidate_pairs.compare(pairs, gate, run.decides.name, pass_at, weighting=run.weighting)
+    families = candidate_pairs.compare(
+        pairs,
+        gate,
+        run.decides.name,
+        pass_at,
+        weighting=run.weighting,
+        labels_where_both=run.decides.reason is Reason.SOME_LABELS,
+    )
     return candidate_pairs.entries(families, pairs, rater_agreement.noise(run.repeated, run.tables["judge"]))
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from goldmeter.comparison.gate import verdict
 from goldmeter.estimates.column_facts import VALUE, ColumnFacts
+from goldmeter.estimates.headline import deciding
 from goldmeter.reporting.survey import Reasons, most_frequent
 from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, Unit
 from goldmeter.wording.evidence import by_column
@@ -204,7 +205,7 @@ class CandidateMatrix(NamedTuple):
 
 def lead_measure(pairs: Sequence[PairEntry], wanted: str | None = None) -> str | None:
     """Return the primary measure of the pairs; without one, the wanted metric, else the first one."""
-    primary = [name for pair in pairs for name, entry in pair["measures"].items() if entry["role"] == "primary"]
+    primary = _primary(pairs)
     names = [name for pair in pairs for name in pair["measures"]]
     return next((name for name in (*primary, wanted, f"{wanted}{VALUE}", *names) if name in names), None)
 
@@ -224,20 +225,31 @@ def matrix(pairs: Sequence[PairEntry], measure: str | None, headline: Headlines 
     Candidates are ordered by pairs won minus pairs lost, then by their headline figure. The values of a pair would not
     do for the order, because each pair is compared on other rows.
     """
-    measured = [pair for pair in pairs if measure in pair["measures"]]
-    if measure is None or len(measured) < 2:  # noqa: PLR2004 (the page has a sentence for one pair)
+    several = dict.fromkeys(_primary(pairs))
+    if measure in several and len(several) > 1:  # human labels decide where both candidates have them
+        found = [(pair, decides[1]) for pair in pairs if (decides := deciding(pair, measure))]
+        measure = " or ".join(several)
+    else:
+        found = [(pair, pair["measures"][measure]) for pair in pairs if measure in pair["measures"]]
+    if measure is None or len(found) < 2:  # noqa: PLR2004 (the page has a sentence for one pair)
         return None
     cells: dict[tuple[str, str], PairVerdict] = {}
-    for pair in measured:
-        base, head, compared = pair["base"], pair["head"], pair["measures"][measure]
+    for pair, compared in found:
+        base, head = pair["base"], pair["head"]
         cells[head, base], cells[base, head] = _cell(compared), _mirrored(compared)
     won = Counter({name: 0 for name, _ in cells})
     for (name, _), cell in cells.items():
         won[name] += POINTS.get(cell.verdict, 0)
     rates = headline.get(measure, {})
-    sign = -1 if measured[0]["measures"][measure]["higher_is_better"] else 1
+    _, first = found[0]
+    sign = -1 if first["higher_is_better"] else 1
     order = sorted(won, key=lambda name: (-won[name], name not in rates, sign * rates.get(name, 0.0), name))
-    return CandidateMatrix(measure, order, cells, measured[0]["measures"][measure]["unit"])
+    return CandidateMatrix(measure, order, cells, first["unit"])
+
+
+def _primary(pairs: Sequence[PairEntry]) -> list[str]:
+    """The measures that decide pairs, one of each pair."""
+    return [name for pair in pairs for name, entry in pair["measures"].items() if entry["role"] == "primary"]
 
 
 def leads(pairs: CandidateMatrix) -> bool:

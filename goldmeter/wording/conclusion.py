@@ -16,7 +16,7 @@ from goldmeter.console.format import (
     rate,
 )
 from goldmeter.estimates.column_facts import RESOURCES
-from goldmeter.estimates.headline import not_compared
+from goldmeter.estimates.headline import deciding, not_compared
 from goldmeter.estimates.human_labels import FEWEST, LABEL
 from goldmeter.estimates.metrics_report import HeadlineEntry, MetricEntry, MetricsReport
 from goldmeter.estimates.primary import VERDICT
@@ -100,8 +100,8 @@ def best_first(document: MetricsReport) -> list[str]:
     """The candidates that have a rate by the primary measure, the best first."""
     measure = document["primary"]["measure"]
     values = {name: one["value"] for name, one in document["headlines"].items() if one["value"] is not None}
-    compared = [pair["measures"].get(measure) for pair in pairs_of_a_run(document["comparisons"])]
-    sign = 1.0 if any(entry and not entry["higher_is_better"] for entry in compared) else -1.0
+    compared = [found for pair in document["comparisons"] if (found := deciding(pair, measure))]
+    sign = 1.0 if any(not entry["higher_is_better"] for _, entry in compared) else -1.0
     return sorted(values, key=lambda name: (sign * values[name], name))
 
 
@@ -130,12 +130,13 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     if len(order) == 1:
         return _of_one(document, order[0], is_share=is_share)
     measure = document["primary"]["measure"]
-    compared_pairs = [pair for pair in pairs if measure in pair["measures"]]
-    simultaneous = "simultaneous " if len(compared_pairs) > 1 else ""
+    decisive = [found for pair in pairs if (found := deciding(pair, measure))]
+    simultaneous = "simultaneous " if len(decisive) > 1 else ""
     confidence = f"{simultaneous}{level(document['joint_confidence'])} CI"
     leading = [name for name in order if name in document["leaders"]["names"]]
     # A rate may be by human labels although a judge decides: the difference is the judge's.
-    own = [name for name in order if document["headlines"][name]["measure"] == measure]
+    measures = {name for name, _ in decisive} or {measure}
+    own = [name for name in order if document["headlines"][name]["measure"] in measures]
     by = _by_of_all(document, own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
     compared = _Compared(measure, pairs, confidence, by, short_names(order), _missing_labels(document, order))
     return compared.conclusion(leading, [name for name in order if name not in leading])
@@ -165,8 +166,8 @@ class _Compared(NamedTuple):
 
     @property
     def _compared(self) -> list[PairEntry]:
-        """The pairs that the primary measure compares."""
-        return [pair for pair in self.pairs if self.measure in pair["measures"]]
+        """The pairs that were compared by what decides them."""
+        return [pair for pair in self.pairs if deciding(pair, self.measure)]
 
     def conclusion(self, leading: Sequence[str], behind: Sequence[str]) -> str:
         """Who leads, if anybody does, and who is worse."""
@@ -183,7 +184,9 @@ class _Compared(NamedTuple):
         if 2 * len(pairs) < len(leading) * (len(leading) - 1):
             return f"No conclusion: not all of {first} could be compared by {self.by}{self._why_not(leading)}."
         size = f": {self._difference(leading[0], leading[1])}" if len(pairs) == 1 else ""
-        needed = _would_decide([pair["measures"][self.measure] for pair in pairs], self.missing_labels)
+        needed = _would_decide(
+            [found[1] for pair in pairs if (found := deciding(pair, self.measure))], self.missing_labels
+        )
         if not behind:
             return f"No significant difference between {first} ({self.by}{size}).{needed}"
         return (
@@ -192,7 +195,7 @@ class _Compared(NamedTuple):
         )
 
     def _why_not(self, names: Sequence[str]) -> str:
-        reason = not_compared(self.pairs, names, self.measure)
+        reason = not_compared(self.pairs, names)
         return f" ({reason})" if reason else ""
 
     def _listed(self, names: Sequence[str]) -> str:
@@ -202,8 +205,9 @@ class _Compared(NamedTuple):
     def _difference(self, one: str, other: str) -> str:
         """The difference of a candidate to another one; empty where they were not compared."""
         for pair in self._compared:
-            if {pair["base"], pair["head"]} == {one, other}:
-                return _in_words(pair["measures"][self.measure], self.confidence, turned=pair["base"] == one)
+            found = deciding(pair, self.measure)
+            if found and {pair["base"], pair["head"]} == {one, other}:
+                return _in_words(found[1], self.confidence, turned=pair["base"] == one)
         return ""
 
 

@@ -320,27 +320,13 @@ def few_labels(tmp_path: Path, p: list[float], labels: str) -> tuple[dict[tuple[
     return found, json.loads(made["reports/metrics.json"])
 
 
-def test_estimates_from_random_labels_use_recalibrated_probabilities_and_say_so(tmp_path: Path) -> None:
-    found, document = few_labels(tmp_path, TOO_SURE, "random")
+@pytest.mark.parametrize("labels", ["random", "designed"])
+def test_estimates_from_labels_take_the_judges_probabilities_as_they_are(tmp_path: Path, labels: str) -> None:
+    found, document = few_labels(tmp_path, TOO_SURE, labels)
 
-    assert document["calibration"]["used"]
-    assert document["calibration"]["p_value"] == 0.001
-    ppi = document["candidates"]["a"]["label"]["ppi"]
-    assert ppi["score"] == "1 score, offline_match recalibrated, cross-fitted"
-    assert ppi["signature"] == "label|v:1|offline_match:platt"
-    assert document["headlines"]["a"]["note"].endswith("; the offline judge's probabilities are recalibrated on labels")
-    # The plain mean of the labels has no such part.
-    assert found["label", None, None]["signature"] == "label|v:1"
-
-
-def test_estimates_from_designed_labels_have_another_signature_with_recalibrated_probabilities(tmp_path: Path) -> None:
-    found, document = few_labels(tmp_path, TOO_SURE, "designed")
-
-    assert document["calibration"]["used"]
-    for place in ((None, None), ("topic", "even")):
-        assert found["label", *place]["signature"] == "label|v:1|offline_match:platt"
-        assert found["label", *place]["rate_signature"] == "label|v:1|pass:1|offline_match:platt"
-    assert document["candidates"]["a"]["label"]["signature"] == "label|v:1|offline_match:platt"
+    assert "calibration" not in document  # no verdict goes by them
+    assert document["candidates"]["a"]["label"]["ppi"]["score"] == "1 score, cross-fitted"
+    assert {row["signature"] for place, row in found.items() if place[0] == "label"} == {"label|v:1"}
 
 
 @pytest.mark.parametrize("labels", ["random", "designed"])

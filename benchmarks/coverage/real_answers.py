@@ -17,7 +17,7 @@ from benchmarks.coverage import people
 from benchmarks.coverage.cells import Floats, contains, generator, length, mean_ratio
 from benchmarks.coverage.designed import SIZES, both_estimates
 from benchmarks.coverage.ppi import Draw, powered
-from benchmarks.coverage.recalibrated import LEVEL, WAVE, estimated, second_wave
+from benchmarks.coverage.recalibrated import LEVEL, WAVE, second_wave
 from benchmarks.data import SYSTEMS
 from goldmeter.estimates.judge_error import offline_scale
 from goldmeter.metrics import score
@@ -36,7 +36,6 @@ SCORES = (
     "meteor",
     "non_llm_string_similarity",
 )
-BESIDE = ("exact_match", "f1", "bleu", "rouge", "string_presence_normalized", "chrf")
 
 
 def with_scores(path: Path, labels: int = 150, draws: int = 500) -> Iterator[str]:
@@ -126,15 +125,13 @@ def with_recalibration(nq: Path, folder: Path) -> Iterator[str]:
     trained, rows = training_rows(nq), [*nq301(folder)]
     judged = judged_elsewhere("NQ301", rows, trained, examples(trained))
     questions = np.unique(judged.questions, return_inverse=True)[1]
-    texts = [row.response for row in rows], [row.references for row in rows]
-    others = np.column_stack([score(name, *texts) for name in BESIDE])
-    yield from recalibrated(judged.probabilities, judged.labels.astype(np.float64), questions, others)
+    yield from recalibrated(judged.probabilities, judged.labels.astype(np.float64), questions)
 
 
-def recalibrated(p: Floats, y: Floats, questions: Codes, others: Floats, draws: int = 100) -> Iterator[str]:
+def recalibrated(p: Floats, y: Floats, questions: Codes, draws: int = 100) -> Iterator[str]:
     """Say what recalibration changes on answers that all have human labels.
 
-    p, y, questions: of shape (n,). others: scores of metrics, shape (n, k).
+    p, y, questions: of shape (n,).
     """
     found = calibration(p, y, questions)
     errors = [float(np.mean((scores - y) ** 2)) for scores in (p, found.recalibrated)]
@@ -142,22 +139,14 @@ def recalibrated(p: Floats, y: Floats, questions: Codes, others: Floats, draws: 
     yield f"  mean squared error {errors[0]:.3f}, recalibrated {errors[1]:.3f}"
     rng = generator("recalibrated answers")
     rejected, waves, plans = 0, np.empty((draws, 2)), np.empty((draws, 2))
-    alone, beside = np.empty((draws, 2)), np.empty((draws, 2))
     for i in range(draws):
         first = np.isin(np.arange(len(y)), rng.permutation(len(y))[:WAVE])
         found = calibration(p[first], y[first], questions[first])
         rejected += found.p_value < LEVEL
-        scaled = found.of(p)
-        scaled[first] = found.recalibrated
-        for place, scores in enumerate((scaled, p)):
-            clusters = questions[first], questions[~first]
-            for widths, table in ((alone, scores), (beside, np.column_stack([scores, others]))):
-                widths[i, place] = length(estimated(y, table, first, clusters))
-            rate, plans[i, place] = second_wave(y, found.of(p) if place == 0 else p, first, rng)
+        for place, scores in enumerate((found.of(p), p)):
+            rate, plans[i, place] = second_wave(y, scores, first, rng)
             waves[i, place] = length(rate) / 2.0
     yield f"  {WAVE} random labels: {rejected} of {draws} samples reject"
-    ratios = [mean_ratio(widths)[0] for widths in (alone, beside)]
-    yield f"  width, recalibrated / as it is: {ratios[0]:.3f}; beside {others.shape[1]} metrics {ratios[1]:.3f}"
     for name, place in (("recalibrated", 0), ("as it is", 1)):
         half, plan = 100.0 * waves[:, place].mean(), 100.0 * plans[:, place].mean()
         yield f"  {WAVE} more, chosen by the probability {name}: ±{plan:.1f} points planned, ±{half:.1f} reached"

@@ -11,15 +11,13 @@ from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains
 from benchmarks.coverage.designed import Judged, blind_to_some, calibrated, lenient, too_sure
 from goldmeter.labelling.choice import Drawn, base_design, combined, mixed_share, squared_weights
 from goldmeter.statistics.calibration import calibration
-from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.cross_fit import cross_fitted
 from goldmeter.statistics.designed import designed_mean
-from goldmeter.statistics.ppi import PpiEstimate, ppi_mean
+from goldmeter.statistics.ppi import PpiEstimate
 from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 from goldmeter.statistics.threshold import DISTANCES, risk_band
 
 CALIBRATION, BAND = "calibration of the judge's probability", "learnt band of a cascade"
-ESTIMATES = "estimates with the recalibrated probability"
 WAVES = "100 random labels, then 100 by the recalibrated probability"
 ANSWERS = 3
 """Answers to a question that have one label in common."""
@@ -95,7 +93,7 @@ def band_studies() -> Iterator[Simulation]:
     yield exceeded(TOO_SURE, 0.1, 600, ANSWERS)
 
 
-# What uses the recalibrated probability: rates from labels, and a second wave of labels
+# What uses the recalibrated probability: a second wave of labels
 
 ROWS, WAVE = 1_000, 100
 JUDGES: dict[str, Judged] = {
@@ -103,35 +101,6 @@ JUDGES: dict[str, Judged] = {
     TOO_SURE: partial(too_sure, rate=RATE),
     LENIENT: partial(lenient, rate=RATE),
 }
-
-
-def estimates(judge: str, n: int, answers: int = 1) -> Simulation:
-    """Estimate the rate from n random labels as the stage aggregate does, recalibrated where they reject the judge.
-
-    answers: to one question, which are labelled together and have the same label and probability.
-    """
-    questions = np.repeat(np.arange(ROWS // answers), answers)
-    inside = questions < n // answers
-    clusters = (questions[inside], questions[~inside]) if answers > 1 else (None, None)
-
-    def draw(rng: Rng) -> tuple[bool, tuple[float, float]]:
-        p, right = (np.repeat(column, answers) for column in JUDGES[judge](rng, ROWS // answers))
-        y = (np.repeat(rng.random(ROWS // answers), answers) < right).astype(np.float64)
-        found = calibration(p[inside], y[inside], clusters[0])
-        scaled = np.concatenate([found.recalibrated, found.of(p[~inside])]) if found.p_value < LEVEL else p
-        own, other = (estimated(y, scores, inside, clusters) for scores in (scaled, p))
-        return contains(own, RATE), (length(own), length(other))
-
-    name = f"{judge}, n = {n}" + (f" in questions of {answers} answers" if answers > 1 else "")
-    measures = covers(0.92 if answers > 1 else 0.935), cells.width(1.02, "width / not recalibrated")
-    return Simulation(ESTIMATES, name, ("recalibrated", judge, n, answers), each(draw), measures)
-
-
-def estimated(y: Floats, p: Floats, inside: Mask, clusters: tuple[Codes | None, Codes | None]) -> PpiEstimate:
-    """The rate from the labels inside; p: scores, shape (n,) or (n, metrics)."""
-    scores = p.reshape(len(y), -1)
-    f, rest = cross_fitted(y[inside], scores[inside], scores[~inside], clusters[0])
-    return ppi_mean(y[inside], f, rest, *clusters)
 
 
 def waves(judge: str) -> Simulation:
@@ -173,8 +142,5 @@ def second_wave(y: Floats, p: Floats, first: Mask, rng: Rng) -> tuple[PpiEstimat
 
 
 def studies() -> Iterator[Simulation]:
-    """Rates, and second waves."""
-    for judge, n in ((CALIBRATED, 50), (CALIBRATED, 200), (TOO_SURE, 50), (TOO_SURE, 200), (LENIENT, 200)):
-        yield estimates(judge, n)
-    yield estimates(TOO_SURE, 180, ANSWERS)
+    """Second waves."""
     yield from map(waves, (TOO_SURE, LENIENT))

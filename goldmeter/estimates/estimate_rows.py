@@ -12,7 +12,7 @@ from goldmeter.estimates import estimates, human_labels, metrics_report, rater_a
 from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.metrics_report import Candidates, MetricEntry, PreferenceEntry
-from goldmeter.estimates.offline_calibration import RECALIBRATED, Probabilities, Recalibration
+from goldmeter.estimates.offline_calibration import Probabilities
 from goldmeter.estimates.preferences import win_rates
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.score_parts import SecondSums
@@ -51,28 +51,20 @@ def with_designed(
     rows: Sequence[Row], whole: Sequence[Candidate], offline: Probabilities, confidence: float, *, guarantee: bool
 ) -> list[Row]:
     """The rows with the estimates of human labels that a design chose, instead of the labels' plain means."""
-    scaled = {candidate.name for candidate in whole if offline.are_recalibrated(candidate)}
     known = {
         (candidate.name, name, value): estimate
         for candidate in whole
         for name, value, estimate in human_labels.designed_estimates(
-            candidate, offline.of_labels[candidate.positions], confidence
+            candidate, offline.p[candidate.positions], confidence
         )
     }
     notes = [estimates.NO_GUARANTEE] if guarantee else []
     return [
-        row
-        | _designed(known[row["candidate"], row.get("slice"), row.get("slice_value")], notes)
-        | (_recalibrated(row) if row["candidate"] in scaled else {})
+        row | _designed(known[row["candidate"], row.get("slice"), row.get("slice_value")], notes)
         if row["metric"] == human_labels.LABEL
         else row
         for row in rows
     ]
-
-
-def _recalibrated(row: Row) -> Row:
-    """The signatures of a value that recalibrated probabilities are part of."""
-    return {name: f"{row[name]}|{RECALIBRATED}" for name in ("signature", "rate_signature") if row.get(name)}
 
 
 def _designed(estimate: "Estimate", notes: Sequence[str]) -> Row:
@@ -229,10 +221,7 @@ def with_few(
     offline: Callable[[], Probabilities],
     confidence: float,
 ) -> metrics_report.Candidates:
-    """Add to the entries estimates from few labels or verdicts, and scores of all rows.
-
-    Recalibrated probabilities fit human labels; for a language model's verdicts those of the offline judge are used.
-    """
+    """Add to the entries estimates from few labels or verdicts, and scores of all rows."""
     wanted = {
         (candidate.name, column.name)
         for candidate in scored
@@ -254,39 +243,27 @@ def with_few(
         return tree
     found = offline()
     for candidate in whole():
-        own, is_scaled = candidate.positions, found.are_recalibrated(candidate)
+        p, unsampled = found.p[candidate.positions], found.unsampled[candidate.positions]
         for column in candidate.columns:
             if (candidate.name, column.name) not in wanted:
                 continue
             if column.name == human_labels.LABEL:
-                ppi = human_labels.prediction_powered(
-                    candidate, found.of_labels[own], confidence, random=candidate.labels_random, recalibrated=is_scaled
-                )
-                if ppi and is_scaled:
-                    ppi["signature"] = f"{column.facts.signature}|{RECALIBRATED}"
+                ppi = human_labels.prediction_powered(candidate, p, confidence, random=candidate.labels_random)
             elif column.facts.by_people:
-                ppi = rater_agreement.graded_prediction_powered(candidate, column, found.of_labels[own], confidence)
+                ppi = rater_agreement.graded_prediction_powered(candidate, column, p, confidence)
             else:
-                p, unsampled = found.p[own], found.unsampled[own]
                 ppi = human_labels.prediction_powered_judge(candidate, column, p, unsampled, confidence)
             if ppi:
                 tree[candidate.name][column.name]["ppi"] = rounded(ppi)
     return tree
 
 
-def is_recalibrated(entries: metrics_report.Candidates) -> bool:
-    """Whether a value from human labels has recalibrated probabilities as a part."""
-    labels = [metrics[human_labels.LABEL] for metrics in entries.values() if human_labels.LABEL in metrics]
-    signatures = [entry.get("ppi", entry).get("signature", "") for entry in labels]
-    return any(signature.endswith(RECALIBRATED) for signature in signatures)
-
-
-def offline_probabilities(judge: Parts, recalibration: Recalibration | None) -> Probabilities:
-    """The offline judge's probabilities; recalibration: None if labels do not reject them."""
+def offline_probabilities(judge: Parts) -> Probabilities:
+    """The offline judge's probabilities."""
     if OFFLINE_MATCH not in judge.schema.names:
         nothing = np.full(judge.rows, np.nan)
-        return Probabilities(nothing, nothing, np.zeros(judge.rows, dtype=np.bool_))
+        return Probabilities(nothing, np.zeros(judge.rows, dtype=np.bool_))
     rows = judge.whole([OFFLINE_MATCH, "judge_status"])
     unsampled = pc.equal(rows["judge_status"], NOT_SAMPLED).to_numpy(zero_copy_only=False)
     p = rows[OFFLINE_MATCH].to_numpy(zero_copy_only=False)
-    return Probabilities(p, recalibration.of(p) if recalibration else p, np.asarray(unsampled, dtype=np.bool_))
+    return Probabilities(p, np.asarray(unsampled, dtype=np.bool_))

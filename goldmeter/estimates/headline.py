@@ -201,8 +201,7 @@ def _powered_note(powered: PredictionPowered, rows: int) -> str:
     worth = powered["worth"]
     added = f"; with scores of all rows they are worth {worth:,}" if worth and worth > powered["n"] else ""
     how = "by a design" if powered["designed"] else "at random"
-    scaled = "; the offline judge's probabilities are recalibrated on labels" if "signature" in powered else ""
-    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen {how}{added}{scaled}"
+    return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen {how}{added}"
 
 
 def _by_judge(

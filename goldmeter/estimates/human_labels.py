@@ -159,7 +159,7 @@ def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, 
 
 
 def prediction_powered(
-    candidate: Candidate, offline: Floats, confidence: float, *, random: bool, recalibrated: bool = False
+    candidate: Candidate, offline: Floats, confidence: float, *, random: bool
 ) -> PredictionPowered | None:
     """The share of right answers, from labels on a part of the rows, chosen at random, and every metric on all of them.
 
@@ -168,7 +168,6 @@ def prediction_powered(
         offline: The offline judge's probabilities, shape (n,).
         confidence: Between 0.5 and 1.
         random: Whether params say that the labelled rows were chosen at random, with equal or known probabilities.
-        recalibrated: Whether `offline` are recalibrated on labels.
 
     Returns:
         None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
@@ -184,8 +183,7 @@ def prediction_powered(
     if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
         return None
     expected = expected_labels(label.values, scores, candidate.groups)
-    scaled = ", offline_match recalibrated" if recalibrated and most_have(offline) else ""
-    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}{scaled}, cross-fitted"
+    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted"
     if designed:
         result = _designed(candidate, label.values, expected, confidence)
     else:

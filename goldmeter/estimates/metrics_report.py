@@ -71,7 +71,6 @@ class CalibrationEntry(TypedDict):
     tested: independent rows in the test. expected: the share of right answers by the probabilities. right: by the
     labels. error, error_recalibrated: mean squared errors, before Platt scaling and after it, cross-fitted.
     intercept, slope: of the curve, the mean over the folds: logit(recalibrated) = intercept + slope · logit(p).
-    used: whether an estimate from labels and scores uses the recalibrated probabilities.
     """
 
     n: int
@@ -83,7 +82,6 @@ class CalibrationEntry(TypedDict):
     error_recalibrated: float
     intercept: float
     slope: float
-    used: bool
 
 
 class ReliabilityEntry(TypedDict):
@@ -151,8 +149,7 @@ class PredictionPowered(TypedDict):
     """An estimate from n measured rows and a cheap score on n_rest others.
 
     worth: the number of measured rows that would give as narrow an interval; None when it is not finite.
-    score: the cheap score, in words. designed: whether a design chose the measured rows. signature: of the value, if
-    recalibrated probabilities are part of it.
+    score: the cheap score, in words. designed: whether a design chose the measured rows.
     """
 
     value: float
@@ -164,7 +161,6 @@ class PredictionPowered(TypedDict):
     score: str
     method: str
     designed: bool
-    signature: NotRequired[str]
 
 
 class PassEntry(Limited):

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate, Hashes, Mask, hashed
-from goldmeter.estimates.human_labels import LABEL, MOST_LABELLED, most_have
+from goldmeter.estimates.columns import OFFLINE_MATCH, Hashes, Mask, hashed
+from goldmeter.estimates.human_labels import LABEL, MOST_LABELLED
 from goldmeter.estimates.metrics_report import CalibrationEntry, ReliabilityEntry
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.metrics.base import Floats
@@ -23,8 +23,6 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 FEWEST_CALIBRATED = 50
 # Groups of a reliability diagram, and the fewest rows of one.
 MOST_GROUPS, FEWEST_IN_GROUP = 10, 20
-# Field of the signature of a value that the recalibrated probabilities are part of.
-RECALIBRATED = f"{OFFLINE_MATCH}:platt"
 
 
 class LabelledProbabilities(NamedTuple):
@@ -82,19 +80,13 @@ class Recalibration:
 
 
 class Probabilities(NamedTuple):
-    """The offline judge's probability of each row of data/judge, and what estimates from human labels use instead.
+    """The offline judge's probability of each row of data/judge.
 
-    p: NaN where there is none. of_labels: recalibrated if labels reject p, else p. unsampled: rows that are unmeasured
-    because of sampling alone. Each of shape (rows,).
+    p: NaN where there is none. unsampled: rows that are unmeasured because of sampling alone. Each of shape (rows,).
     """
 
     p: Floats
-    of_labels: Floats
     unsampled: Mask
-
-    def are_recalibrated(self, candidate: Candidate) -> bool:
-        """Whether estimates from the candidate's labels use recalibrated probabilities."""
-        return self.of_labels is not self.p and most_have(self.p[candidate.positions])
 
 
 def joined(parts: Iterable[LabelledProbabilities]) -> LabelledProbabilities:
@@ -171,7 +163,6 @@ def recalibration(labelled: LabelledProbabilities, confidence: float) -> Recalib
         "error_recalibrated": _squared_error(found.recalibrated, labels),
         "intercept": intercept,
         "slope": slope,
-        "used": False,
     }
     return Recalibration(entry, labelled.places, found)
 

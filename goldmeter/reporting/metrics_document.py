@@ -29,7 +29,6 @@ from goldmeter.estimates.criterion_rates import rubrics
 from goldmeter.estimates.dataset_counts import dataset_counts
 from goldmeter.estimates.estimate_rows import (
     estimate_rows,
-    is_recalibrated,
     offline_probabilities,
     summary,
     tree,
@@ -230,8 +229,7 @@ class _Run:
     @cached_property
     def probable(self) -> offline_calibration.LabelledProbabilities | None:
         """The labelled rows with the offline judge's probabilities, if those count."""
-        counts = self.by.has_offline or any(one.labels_random for one in self.scored)
-        return self.passes.labelled_probabilities() if self.labelled.candidates and counts else None
+        return self.passes.labelled_probabilities() if self.labelled.candidates and self.by.has_offline else None
 
     @cached_property
     def recalibration(self) -> offline_calibration.Recalibration | None:
@@ -239,7 +237,7 @@ class _Run:
 
     @cached_property
     def offline(self) -> Probabilities:
-        return offline_probabilities(self.tables["judge"], self.recalibration)
+        return offline_probabilities(self.tables["judge"])
 
     @cached_property
     def repeated(self) -> Mapping[str, Mapping[str, metrics_report.SelfAgreementEntry]]:
@@ -322,11 +320,12 @@ def _with_agreement(
 
 def _with_calibration(document: metrics_report.MetricsReport, run: _Run) -> metrics_report.MetricsReport:
     """Add how far the offline judge's probabilities fit the labels."""
-    used, by = is_recalibrated(document["candidates"]), run.by
-    if run.recalibration and (by.has_offline or used):
-        document["calibration"] = rounded(run.recalibration.entry) | {"used": used}
+    if not run.by.has_offline:
+        return document
+    if run.recalibration:
+        document["calibration"] = rounded(run.recalibration.entry)
     labelled = None if run.designed else run.probable
-    if labelled and by.has_offline and (groups := offline_calibration.reliability(labelled, run.confidence)):
+    if labelled and (groups := offline_calibration.reliability(labelled, run.confidence)):
         document["reliability"] = rounded(groups)
     return document
 

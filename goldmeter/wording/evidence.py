@@ -232,9 +232,9 @@ def _judged(document: MetricsReport) -> str:
 
 
 def recalibration(document: MetricsReport) -> Iterator[str]:
-    """How far the offline judge's probabilities are off, what Platt scaling makes of them, and what uses the result."""
+    """How far the offline judge's probabilities are off, and what Platt scaling makes of them."""
     found = document.get("calibration")
-    if found is None or not (found["used"] or _judged(document) == VERDICT):
+    if found is None or _judged(document) != VERDICT:
         return
     low, high = (rate(1.0 / (1.0 + exp(-found["intercept"] - found["slope"] * logit))) for logit in (-LOGIT, LOGIT))
     yield (
@@ -242,7 +242,6 @@ def recalibration(document: MetricsReport) -> Iterator[str]:
         f"(p = {found['p_value']:.2g}): they expect {rate(found['expected'])} right answers, and "
         f"{rate(found['right'])} are. Recalibrated on the labels, 5 % becomes {low} and 95 % {high}, and their mean "
         f"squared error {number(found['error_recalibrated'])} instead of {number(found['error'])}."
-        f"{' The estimates from labels use the recalibrated ones; verdicts are as before.' if found['used'] else ''}"
     )
 
 

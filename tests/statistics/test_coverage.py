@@ -190,14 +190,6 @@ def test_labels_drawn_with_the_probabilities_seldom_reject_them() -> None:
     assert cell.measured > 0.01
 
 
-@pytest.mark.parametrize("answers", [1, ANSWERS])
-def test_rates_from_labels_that_reject_the_judge_are_covered(answers: int) -> None:
-    found = [*recalibrated.estimates(TOO_SURE, 60, answers)(60)]
-
-    assert [cell for cell in found if cell.measure == "coverage" and not cell.reached] == []
-    assert found[1].measured == pytest.approx(1.0, abs=0.05)
-
-
 def test_the_planned_half_width_of_a_second_wave_is_reached_where_the_judge_alone_promises_too_much() -> None:
     halves = measured(recalibrated.waves(TOO_SURE), 40)
 

@@ -108,6 +108,8 @@ def to_terminal(summary: Summary, out: "Console") -> None:
     """Print the summary within the width of the terminal, in several tables if there are many candidates."""
     if summary.conclusion:
         out.print(plain(summary.conclusion.sentence), style="bold")
+        if summary.conclusion.more:
+            out.print(plain(summary.conclusion.more))
         out.print(_rates(summary.conclusion.rates[:RATES]))
         for line in summary.evidence:
             out.print(plain(line))
@@ -309,6 +311,8 @@ def _with_counts(cell: MetricCell | None, usual_counts: str, separator: str) -> 
 def _markdown(summary: Summary) -> Iterator[str]:
     if summary.conclusion:
         yield f"**{markdown.escaped(summary.conclusion.sentence)}**\n"
+        if summary.conclusion.more:
+            yield f"{markdown.escaped(summary.conclusion.more)}\n"
         short = _short(one.candidate for one in summary.conclusion.rates)
         rows = ([short[one.candidate], one.value, one.limits, one.basis] for one in summary.conclusion.rates)
         yield from markdown.table(["candidate", summary.conclusion.measure, "interval", "by"], rows)

@@ -35,8 +35,8 @@ class GateOutcome(NamedTuple):
 def outcome(document: ComparisonDocument) -> GateOutcome:
     """The decision in one sentence, and the exit status: 0 ship or undecided, 1 stopped, 2 the gate can't decide."""
     decision = document["decision"]
-    stopped = "; gate.fail_on stops it" if document["failed"] and decision["verdict"] == Decision.UNDECIDED else ""
-    sentence = f"{decision['sentence'].removesuffix('.')}{stopped}{_few(document)}."
+    stopped = " gate.fail_on stops it." if document["failed"] and decision["verdict"] == Decision.UNDECIDED else ""
+    sentence = f"{decision['sentence']}{stopped}{_few(document)}"
     if decision["verdict"] == Decision.DO_NOT_SHIP:
         return GateOutcome(sentence, 1)
     if document["blocked"]:
@@ -51,7 +51,7 @@ def _few(document: ComparisonDocument) -> str:
     older = shared + sum(counts["only_base"] + counts["data_changed"] for counts in rows)
     if older - shared <= document["gate"]["max_unmeasured"] * older:
         return ""
-    return f"; but only {count(shared)} of {count(older)} older rows could be paired"
+    return f" Only {count(shared)} of {count(older)} older rows could be paired."
 
 
 def title(document: ComparisonDocument, pair: PairEntry) -> str:

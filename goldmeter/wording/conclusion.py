@@ -1,6 +1,6 @@
 """Conclusion of a run in words: each candidate's rate by the primary measure, and which candidate is better."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import (
@@ -12,22 +12,23 @@ from goldmeter.console.format import (
     level,
     listed,
     number,
-    points,
     rate,
+    rate_interval,
 )
 from goldmeter.estimates.column_facts import RESOURCES
 from goldmeter.estimates.headline import deciding, not_compared
 from goldmeter.estimates.human_labels import FEWEST, LABEL
-from goldmeter.estimates.metrics_report import HeadlineEntry, MetricEntry, MetricsReport
+from goldmeter.estimates.metrics_report import HeadlineEntry, Limited, MetricEntry, MetricsReport
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.targets import PREFERRED_OVER
 from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
+from goldmeter.wording.comparison_lines import interval
 from goldmeter.wording.more_data import by_judge_alone, in_full, most_needed
 from goldmeter.wording.release import source
 
 MAX_NAME_CHARS = 40
 # Candidates that a sentence names.
-NAMED = 5
+NAMED = 3
 # The share of each candidate's answers with a label from which on the conclusion proposes to go by labels.
 LEAST_LABELLED = 0.9
 LABELS, UNKNOWN = "human labels", "unknown"
@@ -57,13 +58,15 @@ class TargetVerdicts(NamedTuple):
 class Conclusion(NamedTuple):
     """The conclusion of a run.
 
-    measure: the primary measure. sentence: the conclusion; reason: why there is none. rates: the best first.
+    measure: the primary measure. sentence: the conclusion, more: what is to be known of it. reason: why there
+    is none. rates: the best first.
     missing: candidates that the primary measure does not measure. is_known: whether the rates allow a claim.
     is_share: whether they are shares of answers. failures_title: who calls the answers wrong whose kinds are counted.
     """
 
     measure: str
     sentence: str
+    more: str
     reason: str
     targets: list[TargetVerdicts]
     rates: list[CandidateRate]
@@ -83,9 +86,11 @@ def conclude(document: MetricsReport) -> Conclusion | None:
     unknown = next((entry["note"] for entry in measured.values() if entry["status"] == UNKNOWN), "")
     is_share = any(is_rate(document, entry["measure"]) for entry in measured.values())
     is_known = bool(order) and not unknown
+    said = _known(document, order, pairs, is_share=is_share) if is_known else _unknown(measure, order)
     return Conclusion(
         measure=measure,
-        sentence=_known(document, order, pairs, is_share=is_share) if is_known else _unknown(measure, order),
+        sentence=said.first,
+        more=said.more,
         reason=capitalized(unknown),
         targets=_targets(document, order),
         rates=[_rate(document, name, is_share=is_share) for name in order],
@@ -119,39 +124,58 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     return {name: short[line] for name, line in lines.items()}
 
 
-def _unknown(measure: str, names: Sequence[str]) -> str:
+class _Said(NamedTuple):
+    """The first sentence, of at most 15 words if names are short, and what stands below it."""
+
+    first: str
+    more: str = ""
+
+
+def _unknown(measure: str, names: Sequence[str]) -> _Said:
     if not names:
-        return f"No conclusion: nothing is measured by {measure}."
+        return _Said(f"No conclusion: nothing is measured by {measure}.")
     what = "which candidate is better" if len(names) > 1 else f"the rate of {short_names(names)[names[0]]}"
-    return f"No conclusion: {what} is not known."
+    return _Said(f"No conclusion: {what} is not known.")
 
 
-def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEntry], *, is_share: bool) -> str:
+def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEntry], *, is_share: bool) -> _Said:
     if len(order) == 1:
         return _of_one(document, order[0], is_share=is_share)
     measure = document["primary"]["measure"]
     decisive = [found for pair in pairs if (found := deciding(pair, measure))]
     simultaneous = "simultaneous " if len(decisive) > 1 else ""
-    confidence = f"{simultaneous}{level(document['joint_confidence'])} CI"
+    confidence = f"{simultaneous}{level(document['joint_confidence'])}"
     leading = [name for name in order if name in document["leaders"]["names"]]
     # A rate may be by human labels although a judge decides: the difference is the judge's.
     measures = {name for name, _ in decisive} or {measure}
     own = [name for name in order if document["headlines"][name]["measure"] in measures]
     by = _by_of_all(document, own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
     compared = _Compared(measure, pairs, confidence, by, short_names(order), _missing_labels(document, order))
-    return compared.conclusion(leading, [name for name in order if name not in leading])
+    said = compared.conclusion(leading, [name for name in order if name not in leading])
+    return said._replace(
+        more=" ".join(filter(None, [said.more, *dict.fromkeys(_caution(document, one) for one in own)]))
+    )
 
 
-def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> str:
+def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> _Said:
     entry, short = document["headlines"][name], short_names([name])[name]
-    text = rate if is_share else number
-    confidence = level(document["confidence"])
-    limits = "no interval" if entry["low"] is None else f"{confidence} CI {text(entry['low'])} to {text(entry['high'])}"
-    figures = f"({limits}, {counted(entry['n'], 'answer')})"
+    n, by = counted(entry["n"], "answer"), entry["by"]
+    more = f"{_brackets(level(document['confidence']), entry['low'])} {_caution(document, name)}".strip()
     if not is_share:
-        return f"{short} reaches {number(entry['value'])} by {entry['measure']} {figures}."
-    verb = "are right by" if entry["measure"] in {LABEL, VERDICT} else "pass"
-    return f"{rate(entry['value'])} of the answers of {short} {verb} {_by(document, name)} {figures}."
+        return _Said(f"{short} reaches {_with_limits(entry, number)} by {entry['measure']}, of {n}.", more)
+    found = rate_interval(entry["value"], entry["low"], entry["high"])
+    if entry["measure"] in {LABEL, VERDICT}:
+        return _Said(f"{short} is right in {found} of {n} by {by}.", more)
+    return _Said(f"{short} passes {by} in {found} of {n}.", more)
+
+
+def _with_limits(entry: Limited, text: Callable[[float | None], str]) -> str:
+    limits = "" if entry["low"] is None else f" [{text(entry['low'])}, {text(entry['high'])}]"
+    return f"{text(entry['value'])}{limits}"
+
+
+def _brackets(confidence: str, low: float | None) -> str:
+    return "" if low is None else f"In brackets: the {confidence} confidence interval."
 
 
 class _Compared(NamedTuple):
@@ -169,34 +193,40 @@ class _Compared(NamedTuple):
         """The pairs that were compared by what decides them."""
         return [pair for pair in self.pairs if deciding(pair, self.measure)]
 
-    def conclusion(self, leading: Sequence[str], behind: Sequence[str]) -> str:
+    def conclusion(self, leading: Sequence[str], behind: Sequence[str]) -> _Said:
         """Who leads, if anybody does, and who is worse."""
         first, worse = self._listed(leading), self._listed(behind)
         if len(leading) == 1:
             size = self._difference(leading[0], behind[0])
             if len(behind) == 1:
-                return f"{first} is better than {worse} by {self.by}{f': {size}' if size else ''}."
-            nearest = f"; than {self.short[behind[0]]} by {size}" if size else ""
-            return f"{first} leads by {self.by}: better than every other candidate{nearest}."
+                return _Said(
+                    f"{first} is better than {worse} by {self.by}{f': {size}' if size else ''}.", self._interval(size)
+                )
+            nearest = f": {size} over {self.short[behind[0]]}" if size else ""
+            return _Said(
+                f"{first} leads by {self.by}{nearest}.",
+                f"It is better than every other candidate. {self._interval(size)}".strip(),
+            )
         if not leading:
-            return f"No conclusion: each candidate is worse than another one by {self.by}."
+            return _Said(f"No conclusion: each candidate is worse than another one by {self.by}.")
         pairs = [pair for pair in self._compared if {pair["base"], pair["head"]} <= {*leading}]
         if 2 * len(pairs) < len(leading) * (len(leading) - 1):
-            return f"No conclusion: not all of {first} could be compared by {self.by}{self._why_not(leading)}."
-        size = f": {self._difference(leading[0], leading[1])}" if len(pairs) == 1 else ""
-        needed = _would_decide(
-            [found[1] for pair in pairs if (found := deciding(pair, self.measure))], self.missing_labels
+            return _Said(f"No conclusion: not all of {first} could be compared by {self.by}.", self._why_not(leading))
+        size = self._difference(leading[0], leading[1]) if len(pairs) == 1 else ""
+        undecided = [found[1] for pair in pairs if (found := deciding(pair, self.measure))]
+        needed = _would_decide(undecided, self.missing_labels)
+        more = " ".join(
+            filter(None, [f"Significantly worse: {worse}." if behind else "", self._interval(size), needed])
         )
-        if not behind:
-            return f"No significant difference between {first} ({self.by}{size}).{needed}"
-        return (
-            f"{first} lead together: no significant difference between them ({self.by}{size}).{needed} "
-            f"Significantly worse: {worse}."
-        )
+        by = f" by {self.by}{f': {size}' if size else ''}."
+        return _Said(f"{first} lead together{by}" if behind else f"No significant difference between {first}{by}", more)
+
+    def _interval(self, size: str) -> str:
+        return _brackets(self.confidence, 0.0 if "[" in size else None)
 
     def _why_not(self, names: Sequence[str]) -> str:
         reason = not_compared(self.pairs, names)
-        return f" ({reason})" if reason else ""
+        return f"Not compared: {reason}." if reason else ""
 
     def _listed(self, names: Sequence[str]) -> str:
         short = [self.short[name] for name in names]
@@ -207,27 +237,25 @@ class _Compared(NamedTuple):
         for pair in self._compared:
             found = deciding(pair, self.measure)
             if found and {pair["base"], pair["head"]} == {one, other}:
-                return _in_words(found[1], self.confidence, turned=pair["base"] == one)
+                return _in_words(found[1], turned=pair["base"] == one)
         return ""
 
 
-def _in_words(entry: MeasureEntry, confidence: str, *, turned: bool) -> str:
+def _in_words(entry: MeasureEntry, *, turned: bool) -> str:
     difference = entry["difference"]
     value, low, high = difference["value"], difference["low"], difference["high"]
     if value is None or low is None or high is None:
         return "no interval"
     if turned:
         value, low, high = 0.0 - value, 0.0 - high, 0.0 - low
-    text, unit = (points, " points") if entry["unit"] == "points" else (number, "")
-    return f"{text(value)}{unit}, {confidence} {text(low)} to {text(high)}"
+    return interval({"value": value, "low": low, "high": high}, entry["unit"])
 
 
 def _would_decide(undecided: Sequence[MeasureEntry], missing_labels: str) -> str:
     if missing_labels and any(map(by_judge_alone, undecided)):
         return missing_labels
     needed = most_needed([entry["needed"] for entry in undecided])
-    says = next((in_full(one) for one in undecided if one["needed"] == needed), "")
-    return f" {says}" if says else ""
+    return next((in_full(one) for one in undecided if one["needed"] == needed), "")
 
 
 def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:
@@ -238,7 +266,7 @@ def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:
     lacking = sum(entry["n_not_asked"] + entry["n_failed"] for entry in labels if entry)
     every = lacking + sum(entry["n"] for entry in labels if entry)
     return (
-        f" Human labels can decide it: {count(lacking)} of {counted(every, 'answer')} have no current label; "
+        f"Human labels can decide it: {count(lacking)} of {counted(every, 'answer')} have no current label; "
         f"label them, or name {LABEL} in gate.primary to go by those with labels alone."
     )
 
@@ -266,7 +294,8 @@ def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRat
     if entry["status"] == UNKNOWN:
         return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False)
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
-    basis = f"{_by(document, name)}, {n}"
+    caution = _caution(document, name).rstrip(".")
+    basis = ", ".join(filter(None, [entry["by"], f"{caution[:1].lower()}{caution[1:]}", n]))
     if "plain" in entry:
         basis = (
             f"{basis}, by {document['weighting']['option']}; {text(entry['plain']['value'])} of the rows as they are"
@@ -300,16 +329,15 @@ def _failures_title(document: MetricsReport) -> str:
 
 def _by_of_all(document: MetricsReport, names: Sequence[str]) -> str:
     """Who gave all these rates; human labels, if the judge helped with some of them only."""
-    sources = list(dict.fromkeys(_by(document, name) for name in names))
+    sources = list(dict.fromkeys(document["headlines"][name]["by"] for name in names))
     if len(sources) > 1 and all(document["headlines"][name]["measure"] == LABEL for name in names):
         return LABELS
     return " or ".join(sources)
 
 
-def _by(document: MetricsReport, name: str) -> str:
-    """Who says so; a judge whose rate no labels check or correct is said to be so."""
-    entry = document["headlines"][name]
-    if entry["status"] != "estimated":
-        return entry["by"]
+def _caution(document: MetricsReport, name: str) -> str:
+    """What is to be known of a judge's rate that no labels check or correct; empty for any other."""
+    if document["headlines"][name]["status"] != "estimated":
+        return ""
     labelled = _is_labelled(document["candidates"][name].get(LABEL))
-    return f"{entry['by']}, {'not corrected by your labels' if labelled else 'not checked on your data'}"
+    return "Not corrected by your labels." if labelled else "Not checked on your data."

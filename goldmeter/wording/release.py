@@ -13,6 +13,7 @@ from goldmeter.wording.comparison_document import (
     NeededEntry,
     PairEntry,
 )
+from goldmeter.wording.comparison_lines import interval
 from goldmeter.wording.more_data import amount, in_full, would_decide
 from goldmeter.wording.verdicts import Decision, Verdict
 
@@ -49,13 +50,17 @@ def sentence(release: Release) -> str:
     """The decision in one line."""
     says, decisive = release.decision, release.decisive
     if says is Decision.DO_NOT_SHIP:
-        named = listed(list(dict.fromkeys(f"{_guard(one)}{_source(one)}" for one in release.worse)))
-        more = "; something else could not be compared" if release.blocked else ""
-        return f"{says.capitalize()}: {Verdict.WORSE} by {named}{more}."
+        gravest, others = release.worse[0], len(release.worse) - 1
+        more = f", and by {counted(others, 'other measure')}" if others else ""
+        more += "; something else could not be compared" if release.blocked else ""
+        by = f"{_guard(gravest)}{_source(gravest)}{_size(gravest, several=len(decisive) > 1)}"
+        return f"{says.capitalize()}: {Verdict.WORSE} by {by}{more}."
     if says is Decision.SHIP:
         verdicts = {one.entry["verdict"] for one in decisive}
         shared = next(iter(verdicts)) if len(verdicts) == 1 else Verdict.NO_WORSE
-        return f"{says.capitalize()}: {shared if shared in CLEAR else Verdict.NO_WORSE} by {_source(decisive[0])}."
+        shared = shared if shared in CLEAR else Verdict.NO_WORSE
+        size = "" if shared == Verdict.UNCHANGED else _size(decisive[0], several=len(decisive) > 1)
+        return f"{says.capitalize()}: {shared} by {_source(decisive[0])}{size}."
     if release.blocked or not decisive:
         what = "something that the gate asks for" if decisive else "the primary measure"
         return f"{says.capitalize()}: {what} could not be compared."
@@ -171,6 +176,14 @@ def _of(pair: PairEntry, *, several: bool) -> str:
     return f"{pair['head']}: " if several else ""
 
 
+def _size(one: Decisive, *, several: bool) -> str:
+    """The difference with its limits, after a comma; several: whether the candidate is named. Empty if unknown."""
+    if "maximum" in one.entry or one.entry["difference"]["value"] is None:
+        return ""
+    of = f"{one.pair['head']} " if several else ""
+    return f", {of}{interval(one.entry['difference'], one.entry['unit'])}"
+
+
 def _guard(one: Decisive) -> str:
     return "the guard " if one.entry["role"] == "guard" else ""
 
@@ -189,10 +202,10 @@ def _difference(entry: MeasureEntry, confidence: str) -> str:
     limits = entry["difference"]
     value, low, high = limits["value"], limits["low"], limits["high"]
     if entry["unit"] == "points":
-        interval = "no interval" if low is None else f"{confidence} {points(low)} to {points(high)}"
-        return f"{points(value)} points, {interval}{_plain(entry)}"
-    interval = "no interval" if low is None else f"{confidence} {number(low)} to {number(high)}"
-    return f"{'+' if (value or 0) > 0 else ''}{number(value)}, {interval}{_plain(entry)}"
+        between = "no interval" if low is None else f"{confidence} {points(low)} to {points(high)}"
+        return f"{points(value)} points, {between}{_plain(entry)}"
+    between = "no interval" if low is None else f"{confidence} {number(low)} to {number(high)}"
+    return f"{'+' if (value or 0) > 0 else ''}{number(value)}, {between}{_plain(entry)}"
 
 
 def _plain(entry: MeasureEntry) -> str:

@@ -56,7 +56,7 @@ def test_a_loss_is_shown_with_its_rows() -> None:
     assert compared.changed_rows.iloc[0][["lost", "base", "head"]].tolist() == [
         ["f1", "exact_match", "bleu"], "right", "something else",
     ]  # fmt: skip
-    assert str(compared).startswith(f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1.")
+    assert str(compared).startswith(f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1, −16.7 points [")
     assert repr(compared) == str(compared)
 
 

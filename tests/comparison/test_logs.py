@@ -200,7 +200,7 @@ def test_a_log_says_that_less_is_better(lm_eval: Callable[..., str]) -> None:
 def test_half_a_log_is_told_in_the_sentence(lm_eval: Callable[..., str]) -> None:
     base, head = lm_eval("small", BEFORE), lm_eval("large", BEFORE[:30])
 
-    assert outcome(compared(base, head)).sentence.endswith("; but only 30 of 60 older rows could be paired.")
+    assert outcome(compared(base, head)).sentence.endswith(". Only 30 of 60 older rows could be paired.")
 
 
 def test_choices_with_the_models_prompt_ask_the_same(lm_eval: Callable[..., str]) -> None:
@@ -314,7 +314,7 @@ def test_the_command_compares_two_logs(
 
     assert main([base, head]) == 1
     told = capsys.readouterr().out
-    assert told.startswith(f"{Decision.DO_NOT_SHIP.capitalize()}: worse by score_exact_match.")
+    assert told.startswith(f"{Decision.DO_NOT_SHIP.capitalize()}: worse by score_exact_match, −16.7 points [")
     assert "20 rows changed result by some measure" in told
     assert main([base, head, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["base"] == {"name": base, "commit": None}

@@ -30,7 +30,10 @@ def verdicts(pair: Any) -> dict[str, str]:
 def test_a_better_system_ships_although_it_writes_sentences(candidates: dict[str, Candidate]) -> None:
     pair, decision = decided(candidates["fid"], candidates["gpt4"])
 
-    assert (decision["verdict"], decision["sentence"]) == ("ship", "Ship: better by human labels.")
+    assert (decision["verdict"], decision["sentence"]) == (
+        "ship",
+        "Ship: better by human labels, +10.5 points [+6.6, +14.3].",
+    )
     assert {"exact_match", "bleu", "f1"} <= {name for name, verdict in verdicts(pair).items() if verdict == "worse"}
     assert decision["reasons"][0].startswith("Significant improvement (human labels: +")
 

@@ -65,7 +65,7 @@ def test_the_terminal_shows_all_there_is(tmp_path: Path) -> None:
     assert "25 rows changed result by some measure; lost: f1 25, exact_match 25, bleu 25" in shown
     assert shown.count("something else") == 5
     assert shown.splitlines()[:3] == [
-        f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1, the guard exact_match, the guard bleu.",
+        f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1, −41.7 points [−54.4, −27.3], and by 2 other measures.",
         "· Significant loss (f1: −41.7 points, 95 % CI −54.4 to −27.3, 60 rows).",
         "· Guard exact_match: Significant loss (exact_match: −41.7 points, 95 % CI −54.4 to −27.3, 60 rows).",
     ]

@@ -49,7 +49,10 @@ def test_a_loss_by_the_labels_stops_a_release_whatever_its_words_gain() -> None:
     found = compared(older, newer, gate(primary=None, metrics={}))
 
     assert verdicts(found)["bleu"] == verdicts(found)["f1"] == "better"
-    assert found["decision"]["sentence"] == f"{Decision.DO_NOT_SHIP.capitalize()}: worse by human labels."
+    assert (
+        found["decision"]["sentence"]
+        == f"{Decision.DO_NOT_SHIP.capitalize()}: worse by human labels, −33.3 points [−45.9, −19.8]."
+    )
 
 
 def test_a_guard_may_lose_its_margin_and_no_more() -> None:

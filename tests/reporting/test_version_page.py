@@ -279,7 +279,7 @@ def test_time_and_cost_have_a_table_of_their_own_that_says_what_is_better(tmp_pa
     section = " ".join(section_of(html, "comparison").split())
 
     assert Tags(html).open == []
-    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by the guard latency_p50." in section
+    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by the guard latency_p50, " in section
     assert "<summary>Time and cost: worse on 3</summary>" in section
     assert "latency in seconds, cost in US dollars; less is better" in section
     assert section.count("latency_p95") == 1  # not among the other measures, whose differences are drawn to one scale

@@ -44,7 +44,7 @@ def document(headlines: dict[str, Any], pairs: Any = (), leaders: Any = None, **
 def sentence(*arguments: Any, **more: Any) -> str:
     found = conclude(document(*arguments, **more))
     assert found is not None
-    return found.sentence
+    return f"{found.sentence} {found.more}".strip()
 
 
 THREE = {"gpt4": headline(0.81), "chatgpt": headline(0.74), "newbing": headline(0.82)}
@@ -54,7 +54,8 @@ def test_two_that_cannot_be_told_apart() -> None:
     two = {"aurora": headline(0.787), "borealis": headline(0.857)}
 
     assert sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873)]) == (
-        "No significant difference between borealis and aurora (human labels: +7.0 points, 95 % CI −3.8 to +17.8). "
+        "No significant difference between borealis and aurora by human labels: +7.0 points [−3.8, +17.8]. "
+        "In brackets: the 95 % confidence interval. "
         "880 to 1,800 more labelled rows would show a difference of 2 points."
     )
 
@@ -65,7 +66,8 @@ def test_one_that_is_better_than_the_other_whichever_is_the_base(turned: bool) -
     compared = pair("borealis", "aurora", -0.15, -0.05) if turned else pair("aurora", "borealis", 0.05, 0.15)
 
     assert sentence(two, [compared], ["borealis"]) == (
-        "borealis is better than aurora by human labels: +10.0 points, 95 % CI +5.0 to +15.0."
+        "borealis is better than aurora by human labels: +10.0 points [+5.0, +15.0]. "
+        "In brackets: the 95 % confidence interval."
     )
 
 
@@ -80,7 +82,8 @@ def test_a_difference_by_a_named_judge_is_not_said_to_be_by_the_labels_of_the_ra
     compared = pair("aurora", "borealis", 0.05, 0.15, measure="meaning_match")
 
     assert sentence(two, [compared], ["borealis"], primary=named, candidates=candidates) == (
-        "borealis is better than aurora by the offline judge: +10.0 points, 95 % CI +5.0 to +15.0."
+        "borealis is better than aurora by the offline judge: +10.0 points [+5.0, +15.0]. "
+        "In brackets: the 95 % confidence interval."
     )
 
 
@@ -98,9 +101,9 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
     ]
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
-        "newbing and gpt4 lead together: no significant difference between them (human labels: +1.0 points, "
-        "simultaneous 95 % CI −3.0 to +5.0). 9,000 to 18,000 more labelled rows would show a difference of 2 points. "
-        "Significantly worse: chatgpt."
+        "newbing and gpt4 lead together by human labels: +1.0 points [−3.0, +5.0]. Significantly worse: chatgpt. "
+        "In brackets: the simultaneous 95 % confidence interval. "
+        "9,000 to 18,000 more labelled rows would show a difference of 2 points."
     )
 
 
@@ -112,13 +115,13 @@ def test_one_leader_of_three_and_none() -> None:
     ]
 
     assert sentence(THREE, pairs, ["newbing"]) == (
-        "newbing leads by human labels: better than every other candidate; than gpt4 by +3.0 points, "
-        "simultaneous 95 % CI +1.0 to +5.0."
+        "newbing leads by human labels: +3.0 points [+1.0, +5.0] over gpt4. "
+        "It is better than every other candidate. In brackets: the simultaneous 95 % confidence interval."
     )
-    assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt (human labels)."
+    assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt by human labels."
     needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]
     assert sentence(THREE, needed).endswith(
-        " (human labels). 1,100 to 2,100 more labelled rows would show a difference of 2 points."
+        " by human labels. 1,100 to 2,100 more labelled rows would show a difference of 2 points."
     )
 
 
@@ -133,7 +136,8 @@ def test_candidates_that_could_not_be_compared_are_named_with_the_reason() -> No
     pairs = [{"base": "a", "head": "b", "measures": {}, "refused": [refused]}]
 
     assert sentence({"a": headline(0.8), "b": headline(0.7)}, pairs) == (
-        "No conclusion: not all of a and b could be compared by human labels (a and b: no row is measured in both)."
+        "No conclusion: not all of a and b could be compared by human labels. "
+        "Not compared: a and b: no row is measured in both."
     )
 
 
@@ -141,15 +145,16 @@ def test_of_many_candidates_a_sentence_names_the_first() -> None:
     many = {f"c{n}": headline(0.9 - n / 100) for n in range(9)}
     pairs = [pair(f"c{n}", f"c{m}", -0.1, 0.1) for n in range(9) for m in range(n + 1, 9)]
 
-    assert sentence(many, pairs) == "No significant difference between c0, c1, c2, c3, c4 and 4 more (human labels)."
+    assert sentence(many, pairs) == "No significant difference between c0, c1, c2 and 6 more by human labels."
 
 
 def test_a_single_candidate() -> None:
     assert sentence({"aurora": headline(0.8)}) == (
-        "80.0 % of the answers of aurora are right by human labels (95 % CI 75.0 % to 85.0 %, 200 answers)."
+        "aurora is right in 80.0 % [75.0, 85.0] of 200 answers by human labels. "
+        "In brackets: the 95 % confidence interval."
     )
     estimated = headline(0.8, by=OFFLINE, status="estimated")
-    assert "right by the offline judge, not checked on your data (" in sentence({"aurora": estimated})
+    assert "Not checked on your data." in sentence({"aurora": estimated})
 
 
 def test_a_judge_without_a_known_error_claims_nothing() -> None:
@@ -167,9 +172,10 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
     two = {name: headline(0.8, by=OFFLINE, status="estimated") for name in ("aurora", "borealis")}
     compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", notes=[JudgeError.ELSEWHERE])
 
-    assert sentence(two, [compared]).endswith(
-        "(the offline judge, not checked on your data: −5.0 points, 95 % CI −20.0 to +10.0). Only human labels can "
-        "decide it: the judge's own error is part of the interval."
+    assert sentence(two, [compared]) == (
+        "No significant difference between aurora and borealis by the offline judge: −5.0 points [−20.0, +10.0]. "
+        "In brackets: the 95 % confidence interval. Only human labels can decide it: the judge's own error is part of "
+        "the interval. Not checked on your data."
     )
 
 
@@ -183,16 +189,16 @@ def test_labels_of_nearly_all_answers_are_no_reason_to_ask_for_labels() -> None:
     )
 
     assert found is not None
-    assert found.sentence.endswith(
-        "(the offline judge, not corrected by your labels: −5.0 points, 95 % CI −20.0 to +10.0). Human labels can "
+    assert found.more == (
+        "In brackets: the 95 % confidence interval. Human labels can "
         "decide it: 28 of 602 answers have no current label; label them, or name label in gate.primary to go by those "
-        "with labels alone."
+        "with labels alone. Not corrected by your labels."
     )
     assert found.rates[0].basis == "the offline judge, not corrected by your labels, 200 answers"
 
     labels["borealis"] = labelled(260, 41)
     few = sentence(two, [compared], candidates={name: rated | {"label": one} for name, one in labels.items()})
-    assert few.endswith("Only human labels can decide it: the judge's own error is part of the interval.")
+    assert "Only human labels can decide it: the judge's own error is part of the interval." in few
 
 
 def labelled(n: int, unlabelled: int, failed: int = 0) -> dict[str, Any]:
@@ -230,7 +236,7 @@ def test_a_score_is_no_share_of_answers() -> None:
     found = conclude(document({"aurora": entry}, candidates={"aurora": {"meteor": {"signature": "meteor|v:1"}}}))
 
     assert found is not None
-    assert found.sentence == "aurora reaches 0.456 by meteor.value (95 % CI 0.406 to 0.506, 200 answers)."
+    assert found.sentence == "aurora reaches 0.456 [0.406, 0.506] by meteor.value, of 200 answers."
     assert found.failures_title == "Answers that fail meteor, by kind"
 
 

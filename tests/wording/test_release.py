@@ -16,6 +16,7 @@ LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": 
 GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
 LAW = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
 UNLIMITED = {"low": None, "high": None}
+SIZE = "−5.0 points [−11.0, +2.0]"
 UNDECIDED = "Undecided: 3,300 to 5,700 more rows would show a difference of 2 points"
 NOTHING_LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 
@@ -68,13 +69,17 @@ def document(*verdicts: str, blocked: bool = False, fail_on: str = "worse", **ch
 @pytest.mark.parametrize(
     ("found", "sentence", "status"),
     [
-        (document("better"), "Ship: better by m0.", 0),
-        (document("better", "cannot tell"), "Ship: better by m0.", 0),
-        (document("no worse", "unchanged"), "Ship: no worse by m0.", 0),
+        (document("better"), f"Ship: better by m0, {SIZE}.", 0),
+        (document("better", "cannot tell"), f"Ship: better by m0, {SIZE}.", 0),
+        (document("no worse", "unchanged"), f"Ship: no worse by m0, {SIZE}.", 0),
         (document("unchanged"), "Ship: unchanged by m0.", 0),
-        (document("worse", "better"), "Do not ship: worse by m0.", 1),
-        (document("better", "worse"), "Do not ship: worse by the guard m1.", 1),
-        (document("worse", blocked=True), "Do not ship: worse by m0; something else could not be compared.", 1),
+        (document("worse", "better"), f"Do not ship: worse by m0, {SIZE}.", 1),
+        (document("better", "worse"), f"Do not ship: worse by the guard m1, {SIZE}.", 1),
+        (
+            document("worse", blocked=True),
+            f"Do not ship: worse by m0, {SIZE}; something else could not be compared.",
+            1,
+        ),
         (
             document("cannot tell", "better"),
             "Undecided: 3,300 to 5,700 more rows would show a difference of 2 points.",
@@ -82,12 +87,12 @@ def document(*verdicts: str, blocked: bool = False, fail_on: str = "worse", **ch
         ),
         (
             document("cannot tell", fail_on="cannot_tell"),
-            f"{UNDECIDED}; gate.fail_on stops it.",
+            f"{UNDECIDED}. gate.fail_on stops it.",
             1,
         ),
         (
             document("better", "cannot tell", fail_on="cannot_tell"),
-            f"{UNDECIDED}; gate.fail_on stops it.",
+            f"{UNDECIDED}. gate.fail_on stops it.",
             1,
         ),
         (document(), "Undecided: the primary measure could not be compared.", 2),

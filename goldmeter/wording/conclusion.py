@@ -152,15 +152,13 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     by = _by_of_all(document, own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
     compared = _Compared(measure, pairs, confidence, by, short_names(order), _missing_labels(document, order))
     said = compared.conclusion(leading, [name for name in order if name not in leading])
-    return said._replace(
-        more=" ".join(filter(None, [said.more, *dict.fromkeys(_caution(document, one) for one in own)]))
-    )
+    return said._replace(more=f"{said.more} {_caution(document, own)}".strip())
 
 
 def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> _Said:
     entry, short = document["headlines"][name], short_names([name])[name]
-    n, by = counted(entry["n"], "answer"), entry["by"]
-    more = f"{_brackets(level(document['confidence']), entry['low'])} {_caution(document, name)}".strip()
+    n, by = counted(entry["n"], "answer"), _by(document, name)
+    more = f"{_brackets(level(document['confidence']), entry['low'])} {_caution(document, [name])}".strip()
     if not is_share:
         return _Said(f"{short} reaches {_with_limits(entry, number)} by {entry['measure']}, of {n}.", more)
     found = rate_interval(entry["value"], entry["low"], entry["high"])
@@ -294,8 +292,7 @@ def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRat
     if entry["status"] == UNKNOWN:
         return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False)
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
-    caution = _caution(document, name).rstrip(".")
-    basis = ", ".join(filter(None, [entry["by"], f"{caution[:1].lower()}{caution[1:]}", n]))
+    basis = ", ".join(filter(None, [entry["by"], _uncorrected(document, name), n]))
     if "plain" in entry:
         basis = (
             f"{basis}, by {document['weighting']['option']}; {text(entry['plain']['value'])} of the rows as they are"
@@ -329,15 +326,27 @@ def _failures_title(document: MetricsReport) -> str:
 
 def _by_of_all(document: MetricsReport, names: Sequence[str]) -> str:
     """Who gave all these rates; human labels, if the judge helped with some of them only."""
-    sources = list(dict.fromkeys(document["headlines"][name]["by"] for name in names))
+    sources = list(dict.fromkeys(_by(document, name) for name in names))
     if len(sources) > 1 and all(document["headlines"][name]["measure"] == LABEL for name in names):
         return LABELS
     return " or ".join(sources)
 
 
-def _caution(document: MetricsReport, name: str) -> str:
+def _by(document: MetricsReport, name: str) -> str:
+    """Who says so in a sentence: a judge by the name of its model is called a judge."""
+    entry, judged = document["headlines"][name], document["candidates"].get(name, {}).get(VERDICT)
+    return source(VERDICT, judged["signature"]) if entry["measure"] == VERDICT and judged else entry["by"]
+
+
+def _uncorrected(document: MetricsReport, name: str) -> str:
     """What is to be known of a judge's rate that no labels check or correct; empty for any other."""
     if document["headlines"][name]["status"] != "estimated":
         return ""
     labelled = _is_labelled(document["candidates"][name].get(LABEL))
-    return "Not corrected by your labels." if labelled else "Not checked on your data."
+    return "not corrected by your labels" if labelled else "not checked on your data"
+
+
+def _caution(document: MetricsReport, names: Sequence[str]) -> str:
+    """The same of several as a sentence."""
+    found = dict.fromkeys(filter(None, (_uncorrected(document, name) for name in names)))
+    return f"The judge is {' or '.join(found)}." if found else ""

@@ -36,12 +36,12 @@ def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
 def in_full(entry: MeasureEntry) -> str:
     """The same as a sentence, with the number of rows that lack a label; empty if it is decided or unknown."""
     needed, is_judged = entry["needed"], by_judge_alone(entry)
-    error = "the judge's own error is part of the interval."
     if needed is None:
-        return f"Only human labels can decide it: {error}" if is_judged else ""
+        return "Only human labels can decide it: the interval includes the judge's error." if is_judged else ""
     says = would_decide(needed, entry["unit"], entry["margin"])
     rest = f"; {count(needed['lacking'])} rows lack one" if "lacking" in needed and needed["low"] is not None else ""
-    return f"{says[0].upper()}{says[1:]}{rest}{f': {error}' if is_judged else '.'}"
+    error = " The interval includes the judge's error." if is_judged else ""
+    return f"{says[0].upper()}{says[1:]}{rest}.{error}"
 
 
 def by_judge_alone(entry: MeasureEntry) -> bool:
@@ -54,7 +54,7 @@ def in_short(entry: MeasureEntry) -> str:
     needed = entry["needed"]
     if needed is None or needed["high"] is None:
         return ""
-    return about(needed["high"]) + ("" if needed["unit"] in {"row", "labelled row"} else f" {_items(needed)}")
+    return about(needed["high"]) + ("" if needed["unit"] in {"row", "labelled row"} else f" {needed['unit']}s")
 
 
 def amount(share: float, unit: Unit) -> str:
@@ -74,4 +74,4 @@ def _many(low: int, high: int) -> str:
 
 
 def _items(needed: NeededEntry) -> str:
-    return f"{needed['unit']}{'' if needed['high'] == 1 else 's'}"
+    return f"{needed['unit']}{'' if needed['high'] == 1 else 's'}{' of rows' if needed['unit'] == 'group' else ''}"

@@ -154,7 +154,7 @@ def test_a_single_candidate() -> None:
         "In brackets: the 95 % confidence interval."
     )
     estimated = headline(0.8, by=OFFLINE, status="estimated")
-    assert "Not checked on your data." in sentence({"aurora": estimated})
+    assert "The judge is not checked on your data." in sentence({"aurora": estimated})
 
 
 def test_a_judge_without_a_known_error_claims_nothing() -> None:
@@ -174,8 +174,8 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
 
     assert sentence(two, [compared]) == (
         "No significant difference between aurora and borealis by the offline judge: −5.0 points [−20.0, +10.0]. "
-        "In brackets: the 95 % confidence interval. Only human labels can decide it: the judge's own error is part of "
-        "the interval. Not checked on your data."
+        "In brackets: the 95 % confidence interval. Only human labels can decide it: the interval includes the "
+        "judge's error. The judge is not checked on your data."
     )
 
 
@@ -192,13 +192,13 @@ def test_labels_of_nearly_all_answers_are_no_reason_to_ask_for_labels() -> None:
     assert found.more == (
         "In brackets: the 95 % confidence interval. Human labels can "
         "decide it: 28 of 602 answers have no current label; label them, or name label in gate.primary to go by those "
-        "with labels alone. Not corrected by your labels."
+        "with labels alone. The judge is not corrected by your labels."
     )
     assert found.rates[0].basis == "the offline judge, not corrected by your labels, 200 answers"
 
     labels["borealis"] = labelled(260, 41)
     few = sentence(two, [compared], candidates={name: rated | {"label": one} for name, one in labels.items()})
-    assert "Only human labels can decide it: the judge's own error is part of the interval." in few
+    assert "Only human labels can decide it: the interval includes the judge's error." in few
 
 
 def labelled(n: int, unlabelled: int, failed: int = 0) -> dict[str, Any]:

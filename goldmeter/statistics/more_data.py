@@ -63,8 +63,8 @@ def more_to_decide(evidence: Evidence, matters: float, power: float = 0.8, confi
 
     Source: Proschan & Hunsberger 1995 (conditional power).
 
-    >>> more_to_decide(Evidence(0.0, 0.1, 0, 100), 0.02)  # (1.96 + 0.8416)²·0.1/0.02² = 1962; 114.1 of 100 changed
-    More(low=1963, high=2232)
+    >>> more_to_decide(Evidence(0.0, 0.1, 0, 100), 0.02)  # (1.96 + 0.8416)²·0.1/0.02² = 1962; 114.1 changes
+    More(low=1963, high=2239)
     """
     check_confidence(confidence)
     if not (matters > 0.0 and 0.0 < power < 1.0):

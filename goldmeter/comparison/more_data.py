@@ -1,6 +1,6 @@
 """How many more rows, groups, questions or labels would decide a comparison that is undecided."""
 
-from math import isfinite
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from goldmeter.comparison.compared import Compared
@@ -8,7 +8,8 @@ from goldmeter.comparison.differences import POWER, Difference, clusters_of, cor
 from goldmeter.comparison.measures import LABEL
 from goldmeter.estimates import estimates
 from goldmeter.statistics.more_data import Evidence, more_to_decide
-from goldmeter.wording.comparison_document import NeededEntry, NeededUnit
+from goldmeter.statistics.power import detectable_of_error
+from goldmeter.wording.comparison_document import NeededEntry, NeededLabels, NeededUnit
 from goldmeter.wording.verdicts import Verdict
 
 if TYPE_CHECKING:  # importing scipy takes half a second
@@ -32,7 +33,7 @@ def needed(difference: Difference) -> NeededEntry | None:
     unit, evidence = found
     entry: NeededEntry = {"unit": unit, "difference": matters, "low": None, "high": None}
     if unit == "label":
-        entry["lacking"] = sum(len(pairing.keys) for pairing in one.blocks) - evidence.n
+        entry = {**entry, **_of_all_rows(one, evidence, difference.confidence)}
     limits = difference.estimate.low, difference.estimate.high
     farthest = max(abs(difference.margin + sign * limit) for limit in limits)
     if farthest < matters / (2.0 if difference.margin else 1.0):
@@ -41,6 +42,14 @@ def needed(difference: Difference) -> NeededEntry | None:
     away = matters if farthest >= matters else matters / 2.0
     more = more_to_decide(evidence, away, POWER, difference.confidence)
     return None if more is None else {**entry, "low": more.low, "high": more.high}
+
+
+def _of_all_rows(one: Compared, evidence: Evidence, confidence: float) -> NeededLabels:
+    """How many rows have labels and lack them, and the difference that labels on all would show."""
+    rows = sum(len(pairing.keys) for pairing in one.blocks)
+    error = sqrt(max(evidence.variance, 1.0 / rows) / rows)
+    shown = detectable_of_error(error, max(rows, 2), POWER, confidence)
+    return {"labelled": evidence.n, "lacking": rows - evidence.n, "all_show": min(shown, 1.0)}
 
 
 def _evidence(difference: Difference, away: float) -> tuple[NeededUnit, Evidence] | None:

@@ -70,19 +70,25 @@ class JudgeNoiseEntry(TypedDict):
 NeededUnit = Literal["row", "labelled row", "label", "group", "question"]
 
 
-class NeededEntry(TypedDict):
+class NeededLabels(TypedDict, total=False):
+    """Where labels are missing: how many rows have them, and lack them; all_show: the difference that all show."""
+
+    labelled: int
+    lacking: int
+    all_show: float
+
+
+class NeededEntry(NeededLabels):
     """How many more items would decide in four of five cases, if the truth is as far from the limit as it matters.
 
     unit: what is missing. difference: the smallest that matters, gate.margin or 2 % of the scale. low, high: how many,
-    if the data so far show the direction, and if not; None where the interval excludes that difference. lacking: how
-    many rows lack a label.
+    if the data so far show the direction, and if not; None where the interval excludes that difference.
     """
 
     unit: NeededUnit
     difference: float
     low: int | None
     high: int | None
-    lacking: NotRequired[int]
 
 
 class MaximumEntry(TypedDict):

@@ -143,8 +143,7 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
         return _of_one(document, order[0], is_share=is_share)
     measure = document["primary"]["measure"]
     decisive = [found for pair in pairs if (found := deciding(pair, measure))]
-    simultaneous = "simultaneous " if len(decisive) > 1 else ""
-    confidence = f"{simultaneous}{level(document['joint_confidence'])}"
+    confidence = f"simultaneous {level(document['joint_confidence'])}" if len(decisive) > 1 else ""
     leading = [name for name in order if name in document["leaders"]["names"]]
     # A rate may be by human labels although a judge decides: the difference is the judge's.
     measures = {name for name, _ in decisive} or {measure}
@@ -158,7 +157,7 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
 def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> _Said:
     entry, short = document["headlines"][name], short_names([name])[name]
     n, by = counted(entry["n"], "answer"), _by(document, name)
-    more = f"{_brackets(level(document['confidence']), entry['low'])} {_caution(document, [name])}".strip()
+    more = _caution(document, [name])
     if not is_share:
         return _Said(f"{short} reaches {_with_limits(entry, number)} by {entry['measure']}, of {n}.", more)
     found = rate_interval(entry["value"], entry["low"], entry["high"])
@@ -172,12 +171,9 @@ def _with_limits(entry: Limited, text: Callable[[float | None], str]) -> str:
     return f"{text(entry['value'])}{limits}"
 
 
-def _brackets(confidence: str, low: float | None) -> str:
-    return "" if low is None else f"In brackets: the {confidence} confidence interval."
-
-
 class _Compared(NamedTuple):
-    """The comparisons of the candidates, and the primary measure; confidence, by, short, missing_labels: in words."""
+    """The comparisons of the candidates, and the primary measure; by, short, missing_labels: in words. confidence: of
+    several intervals together, in words."""
 
     measure: str
     pairs: Sequence[PairEntry]
@@ -214,13 +210,17 @@ class _Compared(NamedTuple):
         undecided = [found[1] for pair in pairs if (found := deciding(pair, self.measure))]
         needed = _would_decide(undecided, self.missing_labels)
         more = " ".join(
-            filter(None, [f"Significantly worse: {worse}." if behind else "", self._interval(size), needed])
+            filter(
+                None,
+                [f"Significantly worse than one of them: {worse}." if behind else "", self._interval(size), needed],
+            )
         )
         by = f" by {self.by}{f': {size}' if size else ''}."
         return _Said(f"{first} lead together{by}" if behind else f"No significant difference between {first}{by}", more)
 
     def _interval(self, size: str) -> str:
-        return _brackets(self.confidence, 0.0 if "[" in size else None)
+        """What the brackets hold, unless it is the interval that the rates have."""
+        return f"In brackets: the {self.confidence} interval." if size and self.confidence else ""
 
     def _why_not(self, names: Sequence[str]) -> str:
         reason = not_compared(self.pairs, names)

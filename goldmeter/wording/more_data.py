@@ -19,8 +19,8 @@ def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
 
     >>> would_decide({"unit": "row", "difference": 0.02, "low": 1310, "high": 1890}, "points", 0.0)
     '1,400 to 1,900 more rows would show a difference of 2 points'
-    >>> would_decide({"unit": "label", "difference": 0.01, "low": 57, "high": 57}, "points", 0.01)
-    '57 more labels would show or exclude a loss of 1 point'
+    >>> would_decide({"unit": "label", "difference": 0.01, "low": 57, "high": 57, "labelled": 9}, "points", 0.01)
+    'labels on 57 more rows would show or exclude a loss of 1 point'
     >>> would_decide({"unit": "row", "difference": 0.02, "low": None, "high": None}, "points", 0.0)
     'no difference reaches 2 points; set gate.margin to the loss that matters'
     """
@@ -30,16 +30,22 @@ def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
             return f"the loss is near gate.margin, {size}"
         return f"no difference reaches {size}; set gate.margin to the loss that matters"
     what = f"or exclude a loss of {size}" if margin else f"a difference of {size}"
-    return f"{_many(needed['low'], needed['high'])} more {_items(needed)} would show {what}"
+    many = _many(needed["low"], needed["high"])
+    if needed["unit"] == "label":
+        return f"labels on {many}{' more' if needed.get('labelled') else ''} rows would show {what}"
+    return f"{many} more {_items(needed)} would show {what}"
 
 
 def in_full(entry: MeasureEntry) -> str:
-    """The same as a sentence, with the number of rows that lack a label; empty if it is decided or unknown."""
+    """The same as a sentence, with what labels on these rows would show; empty if it is decided or unknown."""
     needed, is_judged = entry["needed"], by_judge_alone(entry)
     if needed is None:
         return "Only human labels can decide it: the interval includes the judge's error." if is_judged else ""
     says = would_decide(needed, entry["unit"], entry["margin"])
-    rest = f"; {count(needed['lacking'])} rows lack one" if "lacking" in needed and needed["low"] is not None else ""
+    rest = ""
+    if 0 < needed.get("lacking", 0) < (needed["low"] or 0):
+        here = f"the {count(needed['lacking'])} rows here without"
+        rest = f"; on {here}, one of {amount(round(needed['all_show'], 2), entry['unit'])}"
     error = " The interval includes the judge's error." if is_judged else ""
     return f"{says[0].upper()}{says[1:]}{rest}.{error}"
 

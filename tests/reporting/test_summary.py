@@ -85,9 +85,8 @@ def test_it_begins_with_the_conclusion_and_each_candidates_rate(tmp_path: Path) 
     lines = terminal(read(tmp_path, two, compared), 120).splitlines()
 
     assert lines[0] == "large is better than small by human labels: +20.0 points [+10.0, +30.0]."
-    assert lines[1] == "In brackets: the 95 % confidence interval."
-    assert lines[2].split("  ")[1:] == ["large", "70.0 %", "25.0 % to 75.0 %", "human labels, 40 answers"]
-    assert lines[3].split("  ")[1] == "small"
+    assert lines[1].split("  ")[1:] == ["large", "70.0 %", "25.0 % to 75.0 %", "human labels, 40 answers"]
+    assert lines[2].split("  ")[1] == "small"
 
 
 def test_below_the_rates_stand_targets_failures_and_the_worst_slice(tmp_path: Path) -> None:

@@ -55,7 +55,6 @@ def test_two_that_cannot_be_told_apart() -> None:
 
     assert sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873)]) == (
         "No significant difference between borealis and aurora by human labels: +7.0 points [−3.8, +17.8]. "
-        "In brackets: the 95 % confidence interval. "
         "880 to 1,800 more labelled rows would show a difference of 2 points."
     )
 
@@ -66,8 +65,7 @@ def test_one_that_is_better_than_the_other_whichever_is_the_base(turned: bool) -
     compared = pair("borealis", "aurora", -0.15, -0.05) if turned else pair("aurora", "borealis", 0.05, 0.15)
 
     assert sentence(two, [compared], ["borealis"]) == (
-        "borealis is better than aurora by human labels: +10.0 points [+5.0, +15.0]. "
-        "In brackets: the 95 % confidence interval."
+        "borealis is better than aurora by human labels: +10.0 points [+5.0, +15.0]."
     )
 
 
@@ -82,8 +80,7 @@ def test_a_difference_by_a_named_judge_is_not_said_to_be_by_the_labels_of_the_ra
     compared = pair("aurora", "borealis", 0.05, 0.15, measure="meaning_match")
 
     assert sentence(two, [compared], ["borealis"], primary=named, candidates=candidates) == (
-        "borealis is better than aurora by the offline judge: +10.0 points [+5.0, +15.0]. "
-        "In brackets: the 95 % confidence interval."
+        "borealis is better than aurora by the offline judge: +10.0 points [+5.0, +15.0]."
     )
 
 
@@ -101,8 +98,8 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
     ]
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
-        "newbing and gpt4 lead together by human labels: +1.0 points [−3.0, +5.0]. Significantly worse: chatgpt. "
-        "In brackets: the simultaneous 95 % confidence interval. "
+        "newbing and gpt4 lead together by human labels: +1.0 points [−3.0, +5.0]. Worse than one of them: chatgpt. "
+        "In brackets: the simultaneous 95 % interval. "
         "9,000 to 18,000 more labelled rows would show a difference of 2 points."
     )
 
@@ -116,7 +113,7 @@ def test_one_leader_of_three_and_none() -> None:
 
     assert sentence(THREE, pairs, ["newbing"]) == (
         "newbing leads by human labels: +3.0 points [+1.0, +5.0] over gpt4. "
-        "It is better than every other candidate. In brackets: the simultaneous 95 % confidence interval."
+        "It is better than every other candidate. In brackets: the simultaneous 95 % interval."
     )
     assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt by human labels."
     needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]
@@ -150,8 +147,7 @@ def test_of_many_candidates_a_sentence_names_the_first() -> None:
 
 def test_a_single_candidate() -> None:
     assert sentence({"aurora": headline(0.8)}) == (
-        "aurora is right in 80.0 % [75.0, 85.0] of 200 answers by human labels. "
-        "In brackets: the 95 % confidence interval."
+        "aurora is right in 80.0 % [75.0, 85.0] of 200 answers by human labels."
     )
     estimated = headline(0.8, by=OFFLINE, status="estimated")
     assert "The judge is not checked on your data." in sentence({"aurora": estimated})
@@ -174,7 +170,7 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
 
     assert sentence(two, [compared]) == (
         "No significant difference between aurora and borealis by the offline judge: −5.0 points [−20.0, +10.0]. "
-        "In brackets: the 95 % confidence interval. Only human labels can decide it: the interval includes the "
+        "Only human labels can decide it: the interval includes the "
         "judge's error. The judge is not checked on your data."
     )
 
@@ -190,7 +186,7 @@ def test_labels_of_nearly_all_answers_are_no_reason_to_ask_for_labels() -> None:
 
     assert found is not None
     assert found.more == (
-        "In brackets: the 95 % confidence interval. Human labels can "
+        "Human labels can "
         "decide it: 28 of 602 answers have no current label; label them, or name label in gate.primary to go by those "
         "with labels alone. The judge is not corrected by your labels."
     )

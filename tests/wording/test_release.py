@@ -106,15 +106,23 @@ def test_one_sentence_and_the_exit_status_of_it(found: dict[str, Any], sentence:
 def test_what_the_error_of_a_judge_hides_is_decided_by_labels() -> None:
     by_judge = measure(
         difference={**measure()["difference"], "notes": [JudgeError.ELSEWHERE]},
-        needed={"unit": "label", "difference": 0.02, "low": 1900, "high": 2100, "lacking": 1234},
+        needed={
+            "unit": "label",
+            "difference": 0.02,
+            "low": 1900,
+            "high": 2100,
+            "labelled": 100,
+            "lacking": 1234,
+            "all_show": 0.031,
+        },
     )
 
     found = document("cannot tell", pairs=[pair({"m0": by_judge})])["decision"]
 
-    assert found["sentence"] == "Undecided: 1,900 to 2,100 more labels would show a difference of 2 points."
+    assert found["sentence"] == "Undecided: labels on 1,900 to 2,100 more rows would show a difference of 2 points."
     assert found["reasons"][0].endswith(
-        " 1,900 to 2,100 more labels would show a difference of 2 points; 1,234 rows lack one. "
-        "The interval includes the judge's error."
+        " Labels on 1,900 to 2,100 more rows would show a difference of 2 points; on the 1,234 rows here without, "
+        "one of 3 points. The interval includes the judge's error."
     )
 
 

@@ -98,7 +98,8 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
     ]
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
-        "newbing and gpt4 lead together by human labels: +1.0 points [−3.0, +5.0]. Worse than one of them: chatgpt. "
+        "newbing and gpt4 lead together by human labels: +1.0 points [−3.0, +5.0]. "
+        "Significantly worse than one of them: chatgpt. "
         "In brackets: the simultaneous 95 % interval. "
         "9,000 to 18,000 more labelled rows would show a difference of 2 points."
     )

@@ -82,6 +82,8 @@ def deciding(pair: Mapping[str, Any], measure: str) -> tuple[str, Any] | None:
     It is the primary one, `measure`, but human labels where only some candidates have them, and these two do.
     """
     entries = pair["measures"]
+    if any(refused.get("role") == "primary" for refused in pair.get("refused", ())):
+        return None
     name = next((name for name, entry in entries.items() if entry.get("role") == "primary"), measure)
     return (name, entries[name]) if name in entries else None
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import inf, isfinite, sqrt
-from typing import Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,9 @@ from goldmeter.history.store import Contents
 from goldmeter.metrics.base import Floats
 from goldmeter.wording.alarms import Changed, changed
 
+if TYPE_CHECKING:  # importing scipy takes half a second
+    from goldmeter.statistics.change import Night
+
 Key = tuple[str, str]
 
 
@@ -32,23 +35,26 @@ class _Terms(TypedDict):
 class FreshEntry(_Terms):
     """The fresh rows of a night, as the history stores them: their number, mean and its standard error.
 
-    since: when an alarm was raised that stands.
+    since: when an alarm was raised that stands. nights: how many nights it is about, in
+    the night that raised it.
     """
 
     rows: int
     mean: float
     error: float
     since: str | None
+    nights: int
 
 
 class FreshRows(NamedTuple):
     """The fresh rows of a run. entries: (candidate, metric) → entry. alarms: the same → sentences.
 
-    contents: what the fresh rows were asked, ascending.
+    over: sentences on alarms that ended. contents: what the fresh rows were asked, ascending.
     """
 
     entries: dict[Key, FreshEntry]
     alarms: dict[Key, list[str]]
+    over: list[str]
     contents: Contents
 
 
@@ -85,6 +91,7 @@ def update(
     lines = earlier.select(["candidate", "metric", "started", "fresh", "run"]).to_pylist()
     entries: dict[Key, FreshEntry] = {}
     alarms: dict[Key, list[str]] = {}
+    over: list[str] = []
     tested = [seen[:0]]
     for name, of in watched.items():
         key, groups = (name, of.column.name), candidates[name].groups
@@ -94,9 +101,12 @@ def update(
             tested.append(contents[name][chosen])
             entries[key] = _entry(of, of.values[chosen], None if groups is None else groups[chosen])
             nights.append((started, entries[key]))
-        if said := _alarm(nights, of, shown[name], alpha / len(watched), started):
-            alarms[key] = [said]
-    return FreshRows(entries, alarms, np.unique(np.concatenate(tested)))
+        if alarm := _found(nights, of, shown[name], alpha / len(watched), started):
+            if alarm.is_over:
+                over.append(changed(alarm))
+            else:
+                alarms[key] = [changed(alarm)]
+    return FreshRows(entries, alarms, over, np.unique(np.concatenate(tested)))
 
 
 def _watched(candidate: Candidate, name: str) -> Measure | None:
@@ -114,7 +124,7 @@ def _entry(measure: Measure, rows: Floats, groups: Any) -> FreshEntry:
     rest = scores - mean
     sums = rest if groups is None else np.bincount(np.unique(groups, return_inverse=True)[1], rest)
     error = sqrt(float(sums @ sums) + 1.0) / len(rows)
-    return {**_terms(measure), "rows": len(rows), "mean": mean, "error": error, "since": None}
+    return {**_terms(measure), "rows": len(rows), "mean": mean, "error": error, "since": None, "nights": 0}
 
 
 def _terms(measure: Measure) -> _Terms:
@@ -140,35 +150,54 @@ def _unreadable(run: str, why: str) -> LedgerError:
     return LedgerError(f"the history's fresh rows of {run} can't be read: {why}; put a sound copy in its place")
 
 
-def _alarm(
+def _found(
     nights: Sequence[tuple[datetime, FreshEntry]], measure: Measure, shown: str, alpha: float, started: datetime
-) -> str:
-    """The alarm in words, empty without one; the newest night's entry then says since when it stands."""
-    from goldmeter.statistics.change import Night, change
+) -> Changed | None:
+    """The alarm, or its end, of the newest night, whose entry then says since when it stands; None without."""
+    from goldmeter.statistics.change import change, week
 
+    if not nights:
+        return None
+    is_fresh = nights[-1][0] == started
     before = [entry for when, entry in nights if when < started]
     since = before[-1]["since"] if before else None
-    found = change(
-        [Night(one["mean"], one["error"], one["rows"], when.weekday()) for when, one in nights],
-        standing=since is not None,
-        alpha=alpha,
-    )
-    if found is None:
-        return ""
+    listed = _nights(nights)
+    found = change(listed, standing=since is not None, alpha=alpha)
+    is_over = found is None and since is not None and is_fresh
+    shows = week(listed) if is_over else found
+    if shows is None:
+        return None
     raised = started if since is None else datetime.fromisoformat(since)
-    nights[-1][1]["since"] = raised.isoformat()
+    if not is_over:
+        entry = nights[-1][1]
+        entry["since"] = raised.isoformat()
+        entry["nights"] = shows.nights if since is None else 1
     low, width = (measure.bounds or (0.0, 1.0))[0], measure.scale
-    return changed(
-        Changed(
-            candidate=shown,
-            measure=measure.name,
-            is_share=measure.is_share,
-            first=low + width * found.first,
-            last=low + width * found.last,
-            reference=found.reference,
-            nights=found.nights,
-            rows=found.rows,
-            since=raised,
-            started=started,
-        )
+    return Changed(
+        candidate=shown,
+        measure=measure.name,
+        is_share=measure.is_share,
+        first=low + width * shows.first,
+        last=low + width * shows.last,
+        reference=shows.reference,
+        nights=shows.nights,
+        rows=shows.rows,
+        since=raised,
+        started=started,
+        is_fresh=is_fresh,
+        is_over=is_over,
     )
+
+
+def _nights(nights: Sequence[tuple[datetime, FreshEntry]]) -> "list[Night]":
+    """The nights for the test; those of an alarm are the last ones that it is about, but for the very first."""
+    from goldmeter.statistics.change import FEWEST, Night
+
+    alarmed: set[int] = set()
+    for place, (_, entry) in enumerate(nights):
+        if entry["since"] is not None:
+            alarmed.update(range(max(FEWEST, place + 1 - entry["nights"]), place + 1))
+    return [
+        Night(one["mean"], one["error"], one["rows"], when.weekday(), place in alarmed)
+        for place, (when, one) in enumerate(nights)
+    ]

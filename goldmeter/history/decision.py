@@ -3,11 +3,9 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,7 +28,7 @@ from goldmeter.pipeline.tables import Parts
 from goldmeter.versions.experiments import NAMESPACE, Experiment, Facts
 from goldmeter.versions.version import WORKSPACE, Version, commit_of, versions
 from goldmeter.wording import comparison_lines
-from goldmeter.wording.alarms import Key, Look, losses, over, undecided
+from goldmeter.wording.alarms import Key, Look, losses, no_longer_worse, undecided
 from goldmeter.wording.comparison_document import ComparisonDocument, MeasureEntry, PairEntry
 from goldmeter.wording.verdicts import Verdict
 
@@ -252,17 +250,20 @@ def decide(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) 
         run, past, fresh = history_rows(experiment, facts, name), store.read(), _FreshRows.read()
         streams = floors.streams(fresh.candidates, fresh.contents, schedule.floors, name)
         comparison = None if commit is None else _compare(name, schedule, commit, past, gate, alpha)
-        seen = store.read_seen(seen_file)
-        tests = floors.update(streams, past, name, seen, alpha, facts.started)
+        tests = floors.update(streams, past, name, store.read_seen(seen_file), alpha, facts.started)
+        store.add_seen(seen_file, tests.contents)
+        # A floor may be added later, and then tests the rows that were compared with the first nights before.
+        compared_file = seen_file.with_suffix(".compared.parquet")
+        seen = store.read_seen(compared_file)
         moved = changes.update(*fresh, past, name, seen, 1.0 - gate.confidence, facts.started)
-        store.add_seen(seen_file, np.union1d(tests.contents, moved.contents))
+        store.add_seen(compared_file, moved.contents)
         untested = _untested(streams, tests, past, name, facts)
         alarms = _together(_comparison_alarms(comparison, run), tests.alarms, moved.alarms, untested)
         rows = with_fresh(with_floors(_with_comparison(comparison, run, schedule), tests), moved)
         store.append(with_alarms(rows, alarms))
     _add_labels()
     raised = [sentence for sentences in alarms.values() for sentence in sentences]
-    return _decision(comparison, raised, _over(past, name, alarms))
+    return _decision(comparison, raised, [*_no_longer_worse(past, name, rows), *tests.over, *moved.over])
 
 
 def add_run(experiment: Experiment, facts: Facts) -> None:
@@ -311,18 +312,20 @@ class _FreshRows(NamedTuple):
         return cls(candidates, {name: contents[one.positions] for name, one in candidates.items()}, primary)
 
 
-def _over(past: pa.Table, name: str, alarms: Alarms) -> list[str]:
-    """The alarms of the schedule's last run that this one does not raise, in words."""
-    rows = past.filter(pc.equal(past["schedule"], name)).select(["run", "started", "candidate", "metric", "alarm"])
-    lines = rows.to_pylist()
-    found = []
-    for line in lines:
-        key = line["candidate"], line["metric"]
-        if line["run"] == lines[-1]["run"] and line["alarm"] is not None and not alarms.get(key):
-            of = [one for one in lines if (one["candidate"], one["metric"]) == key]
-            standing = [*takewhile(lambda one: one["alarm"] is not None, reversed(of))]
-            found.append(over(line["alarm"], standing[-1]["started"]))
-    return found
+def _no_longer_worse(past: pa.Table, name: str, rows: Sequence[Row]) -> list[str]:
+    """The losses of the schedule's last run against the same baseline that this run's comparison does not find."""
+    earlier = past.filter(pc.equal(past["schedule"], name)).to_pylist()
+    worse = {
+        (line["candidate"], line["measure"], line["baseline_commit"])
+        for line in earlier
+        if line["run"] == earlier[-1]["run"] and line["verdict"] == Verdict.WORSE
+    }
+    return [
+        no_longer_worse(row["candidate"], row["measure"], row["baseline"])
+        for row in rows
+        if (row["candidate"], row.get("measure"), row.get("baseline_commit")) in worse
+        and row["verdict"] in {Verdict.BETTER, Verdict.NO_WORSE, Verdict.UNCHANGED}
+    ]
 
 
 def _compare(name: str, schedule: Schedule, commit: str, past: pa.Table, gate: Gate, alpha: float) -> _Comparison:

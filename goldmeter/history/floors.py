@@ -16,7 +16,7 @@ from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Candidate, Mask
 from goldmeter.history.fresh_rows import fresh
 from goldmeter.history.store import Contents
-from goldmeter.wording.alarms import BeyondFloor, beyond_floor, untested_floor
+from goldmeter.wording.alarms import BeyondFloor, beyond_floor, floor_held, untested_floor
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import DriftState
@@ -73,12 +73,14 @@ class FloorStream(NamedTuple):
 class FloorTests(NamedTuple):
     """The tests of a run. entries: (candidate, metric) → measure → e-process. alarms: (candidate, metric) → sentences.
 
-    contents: the contents that any stream tested, ascending; no stream may test them again.
+    over: sentences on alarms that ended. contents: the contents that any stream tested, ascending; no stream may test
+    them again.
     """
 
     entries: dict[tuple[str, str], dict[str, EProcessEntry]]
     alarms: dict[tuple[str, str], list[str]]
     contents: Contents
+    over: Sequence[str] = ()
 
 
 def streams(
@@ -122,17 +124,22 @@ def update(
     """
     entries: dict[tuple[str, str], dict[str, EProcessEntry]] = {}
     alarms: dict[tuple[str, str], list[str]] = {}
+    over: list[str] = []
     contents = [seen[:0]]
     tested = past.filter(pc.and_(pc.equal(past["schedule"], schedule), pc.is_valid(past["floors"])))
     lines = tested.select(["candidate", "metric", "floors", "run"]).to_pylist()[::-1]
     for stream in streams:
         chosen = stream.fresh(seen)
-        entry = _entry(stream, _newest(lines, stream), chosen, alpha / len(streams), started)
+        before = _newest(lines, stream)
+        entry = _entry(stream, before, chosen, alpha / len(streams), started)
         entries.setdefault(stream.key, {})[stream.measure.name] = entry
         contents.append(stream.contents[chosen])
         if entry["since"] is not None:
             alarms.setdefault(stream.key, []).append(beyond_floor(beyond(stream, entry, started)))
-    return FloorTests(entries, alarms, np.unique(np.concatenate(contents)))
+        elif before and before["since"]:
+            since, measure = datetime.fromisoformat(before["since"]), stream.measure
+            over.append(floor_held(stream.shown, measure.name, stream.floor, since, is_share=measure.is_share))
+    return FloorTests(entries, alarms, np.unique(np.concatenate(contents)), over)
 
 
 def untested(streams: Sequence[FloorStream], tests: FloorTests) -> dict[tuple[str, str], list[str]]:

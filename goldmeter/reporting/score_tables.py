@@ -225,8 +225,9 @@ def matrix(pairs: Sequence[PairEntry], measure: str | None, headline: Headlines 
     Candidates are ordered by pairs won minus pairs lost, then by their headline figure. The values of a pair would not
     do for the order, because each pair is compared on other rows.
     """
-    several = dict.fromkeys(_primary(pairs))
+    several, by = _primary(pairs), [measure]
     if measure in several and len(several) > 1:  # human labels decide where both candidates have them
+        by = [*several]
         found = [(pair, decides[1]) for pair in pairs if (decides := deciding(pair, measure))]
         measure = " or ".join(several)
     else:
@@ -240,7 +241,7 @@ def matrix(pairs: Sequence[PairEntry], measure: str | None, headline: Headlines 
     won = Counter({name: 0 for name, _ in cells})
     for (name, _), cell in cells.items():
         won[name] += POINTS.get(cell.verdict, 0)
-    rates = headline.get(measure, {})
+    rates = {name: value for each in by if each for name, value in headline.get(each, {}).items()}
     _, first = found[0]
     sign = -1 if first["higher_is_better"] else 1
     order = sorted(won, key=lambda name: (-won[name], name not in rates, sign * rates.get(name, 0.0), name))
@@ -248,8 +249,9 @@ def matrix(pairs: Sequence[PairEntry], measure: str | None, headline: Headlines 
 
 
 def _primary(pairs: Sequence[PairEntry]) -> list[str]:
-    """The measures that decide pairs, one of each pair."""
-    return [name for pair in pairs for name, entry in pair["measures"].items() if entry["role"] == "primary"]
+    """The measures that decide pairs, human labels last: the others are measured of all candidates."""
+    found = {name for pair in pairs for name, entry in pair["measures"].items() if entry["role"] == "primary"}
+    return sorted(found, key=lambda name: (name == LABEL, name))
 
 
 def leads(pairs: CandidateMatrix) -> bool:

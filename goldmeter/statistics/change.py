@@ -28,12 +28,14 @@ class Night(NamedTuple):
         error: Its standard error, above 0, from rows or groups.
         rows: Their number.
         weekday: 0 for Monday to 6 for Sunday.
+        alarmed: Whether it was in the window of an alarm; later nights are not compared with it.
     """
 
     mean: float
     error: float
     rows: int
     weekday: int
+    alarmed: bool = False
 
 
 class Change(NamedTuple):
@@ -62,8 +64,9 @@ def change(nights: Sequence[Night], *, standing: bool = False, alpha: float = 0.
     """Return the clearest change of the last nights against the first ones; None without one, or too few nights.
 
     Means are weighted by rows. Where nights vary more than their rows explain, all errors are larger by that factor
-    (quasi-likelihood), with Student's t of the nights before. Weekdays are compared with themselves once each was seen
-    three times among the first nights.
+    (quasi-likelihood), with Student's t of the nights before. After three weeks, weekdays seen three times are
+    compared with themselves, and others are left out. Nights of alarms are neither among the first nor say how much
+    nights vary.
 
     Args:
         nights: With fresh rows, the oldest first.
@@ -83,28 +86,49 @@ def change(nights: Sequence[Night], *, standing: bool = False, alpha: float = 0.
     clearest = min(found, key=lambda one: one.p_value)
     if clearest.p_value < alpha / (LASTS * len(WINDOWS)):
         return clearest
-    week = _compared(nights, _WEEK)
-    is_over = week is not None and abs(week.errors) <= OVER
-    return (week or clearest) if standing and not is_over else None
+    last = week(nights)
+    is_over = last is not None and abs(last.errors) <= OVER
+    return (last or clearest) if standing and not is_over else None
+
+
+def week(nights: Sequence[Night]) -> Change | None:
+    """Return the last week against the first nights; None with too few nights."""
+    return _compared(nights, _WEEK)
 
 
 def _compared(nights: Sequence[Night], window: int) -> Change | None:
     """The last nights against the first ones; None if these are too few."""
-    size = min(REFERENCE, len(nights) - window)
-    if size < FEWEST:
+    calm, last = [night for night in nights[:-window] if not night.alarmed], nights[-window:]
+    if len(calm) < FEWEST or len(last) < window:
         return None
-    earlier, last = nights[:-window], nights[-window:]
-    known = _weekdays(nights, size)
-    first = _by_day(earlier[:size], known[:size])
-    weights = np.bincount(known[-window:], [night.rows for night in last], len(first.means))
+    by_weekday = len(calm) >= REFERENCE
+    if by_weekday:
+        often = np.bincount([night.weekday for night in calm], minlength=_WEEK) >= REFERENCE // _WEEK
+        calm, last = ([night for night in some if often[night.weekday]] for some in (calm, last))
+        if not last:
+            return None
+    known, days = ([night.weekday if by_weekday else 0 for night in some] for some in (calm, last))
+    chosen = _first(known)
+    first = _by_day([calm[place] for place in chosen], np.array(known)[chosen])
+    weights = np.bincount(days, [night.rows for night in last], _WEEK)
     total = weights.sum()
     before, variance = weights @ first.means / total, weights**2 @ first.variances / total**2
     mean = sum(night.mean * night.rows for night in last) / total
     variance += sum((night.error * night.rows) ** 2 for night in last) / total**2
-    spread, freedom = _spread(earlier, known[: len(earlier)])
+    spread, freedom = _spread(calm, np.array(known))
     away = float(mean - before) / sqrt(spread * variance)
     p_value = 2.0 * float(stdtr(freedom, -abs(away)))
-    return Change(float(before), float(mean), away, p_value, size, window, int(total))
+    return Change(float(before), float(mean), away, p_value, len(chosen), len(last), int(total))
+
+
+def _first(days: Sequence[int]) -> list[int]:
+    """The places of the first nights, as many of each weekday, about REFERENCE in all."""
+    each, counts, chosen = REFERENCE // len(set(days)), [0] * _WEEK, []
+    for place, day in enumerate(days):
+        if counts[day] < each:
+            counts[day] += 1
+            chosen.append(place)
+    return chosen
 
 
 class _ByDay(NamedTuple):
@@ -127,10 +151,3 @@ def _spread(nights: Sequence[Night], days: IntArray) -> tuple[float, int]:
     freedom = len(nights) - len(set(days))
     squares = sum(((night.mean - mean) / night.error) ** 2 for night, mean in zip(nights, fitted, strict=True))
     return max(1.0, squares / freedom), freedom
-
-
-def _weekdays(nights: Sequence[Night], size: int) -> IntArray:
-    """The weekday of each night; all one where the first nights, `size` of them, do not show each three times."""
-    days = np.array([night.weekday for night in nights])
-    counts = np.bincount(days[:size], minlength=_WEEK)
-    return days if (counts[days] >= REFERENCE // _WEEK).all() else np.zeros_like(days)

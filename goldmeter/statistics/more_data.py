@@ -22,7 +22,7 @@ class Evidence(NamedTuple):
         variance: Of one item's difference, in those units squared.
         n: Number of items.
         changed: How many of them changed, by which the variance is known.
-        full: The largest change of an item; may be infinite.
+        full: The largest change of an item; may be infinite. It is also the usual one where no item is known yet.
     """
 
     away: float
@@ -82,7 +82,7 @@ def more_to_decide(evidence: Evidence, matters: float, power: float = 0.8, confi
 def _variances(evidence: Evidence, matters: float) -> tuple[float, float]:
     """The variance of an item's difference as seen, and its upper limit; none is less than the difference asks for."""
     changed, n = evidence.changed, max(evidence.n, 1)
-    square = evidence.variance * n / changed if changed else min(evidence.full, 1.0) ** 2
+    square = evidence.variance * n / changed if changed and evidence.n else min(evidence.full, 1.0) ** 2
     least = matters * max(sqrt(square), matters)
     by_count = float(gammaincinv(changed + 1.0, _BELOW)) / max(changed, 1)
     upper = evidence.variance * by_count if changed else square * by_count / n

@@ -60,7 +60,7 @@ class Changed(NamedTuple):
 
     candidate: its name, shortened. is_share: whether the means are shares. first, last: the means of `reference`
     nights and of the last `nights`, which have `rows` fresh rows. since: when the alarm was raised; started: when the
-    run started.
+    run started. is_fresh: whether the run has fresh rows. is_over: whether the alarm ends.
     """
 
     candidate: str
@@ -73,22 +73,34 @@ class Changed(NamedTuple):
     rows: int
     since: datetime
     started: datetime
+    is_fresh: bool = True
+    is_over: bool = False
 
 
 def changed(alarm: Changed) -> str:
-    """An alarm of a change against the first nights, new in this run or since when it stands."""
+    """An alarm of a change against the first nights, new in this run or since when it stands; or its end."""
     moved = "fell" if alarm.last < alarm.first else "rose"
-    nights = "tonight" if alarm.nights == 1 else f"in {alarm.nights} nights"
+    nights = f"in {alarm.nights} nights" if alarm.nights > 1 else "tonight" if alarm.is_fresh else "in the last night"
     first, last = (_figure(mean, is_share=alarm.is_share) for mean in (alarm.first, alarm.last))
+    when = _over(alarm.since) if alarm.is_over else _when(alarm.since, alarm.started)
     return (
-        f"{visible(alarm.candidate)} {alarm.measure}: {moved} to {last} of {count(alarm.rows)} fresh rows {nights}, "
-        f"from {first} in the first {alarm.reference} nights ({_when(alarm.since, alarm.started)})"
+        f"{visible(alarm.candidate)} {alarm.measure}: {'back' if alarm.is_over else moved} to {last} of "
+        f"{count(alarm.rows)} fresh rows {nights}, from {first} in the first {alarm.reference} nights ({when})"
     )
 
 
-def over(alarm: str, since: datetime) -> str:
-    """An alarm that no longer stands; alarm: what it said last."""
-    return f"Over, raised {since:%Y-%m-%d %H:%M} UTC: {alarm}"
+def floor_held(candidate: str, measure: str, floor: float, since: datetime, *, is_share: bool) -> str:
+    """The end of an alarm of a floor."""
+    return f"{visible(candidate)} {measure}: back at its floor of {_figure(floor, is_share=is_share)} ({_over(since)})"
+
+
+def no_longer_worse(candidate: str, measure: str, baseline: str) -> str:
+    """The end of a loss against a baseline."""
+    return f"{visible(candidate)} {measure}: no longer worse than {_visible(baseline)}"
+
+
+def _over(since: datetime) -> str:
+    return f"over, raised {since:%Y-%m-%d %H:%M} UTC"
 
 
 def _when(since: datetime, started: datetime) -> str:

@@ -1,15 +1,16 @@
 """What would decide an undecided comparison, in words."""
 
 from collections.abc import Sequence
+from math import inf
 
 from goldmeter.console.format import about, count, number
 from goldmeter.wording.comparison_document import JUDGE_ERRORS, MeasureEntry, NeededEntry, Unit
 
 
 def most_needed(needed: Sequence[NeededEntry | None]) -> NeededEntry | None:
-    """The entry that asks for the most; None if there is none, or what one needs is unknown."""
+    """The entry that asks for the most, one that no number decides before all; None where that of one is unknown."""
     known = [one for one in needed if one is not None]
-    return max(known, key=lambda one: one["high"] or 0, default=None) if len(known) == len(needed) else None
+    return max(known, key=lambda one: one["high"] or inf, default=None) if len(known) == len(needed) else None
 
 
 def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:

@@ -50,16 +50,19 @@ def sentence(release: Release) -> str:
     """The decision in one line."""
     says, decisive = release.decision, release.decisive
     if says is Decision.DO_NOT_SHIP:
-        gravest, others = release.worse[0], len(release.worse) - 1
+        gravest = release.worse[0]
+        others = len({one.name for one in release.worse} - {gravest.name})
+        heads = len({one.pair["head"] for one in release.worse} - {gravest.pair["head"]})
         more = f", and by {counted(others, 'other measure')}" if others else ""
+        more += f", and {counted(heads, 'other candidate')}" if heads else ""
         more += "; something else could not be compared" if release.blocked else ""
-        by = f"{_guard(gravest)}{_source(gravest)}{_size(gravest, several=len(decisive) > 1)}"
+        by = f"{_guard(gravest)}{_source(gravest)}{_size(gravest, several=_are_several(release))}"
         return f"{says.capitalize()}: {Verdict.WORSE} by {by}{more}."
     if says is Decision.SHIP:
         verdicts = {one.entry["verdict"] for one in decisive}
         shared = next(iter(verdicts)) if len(verdicts) == 1 else Verdict.NO_WORSE
         shared = shared if shared in CLEAR else Verdict.NO_WORSE
-        size = "" if shared == Verdict.UNCHANGED else _size(decisive[0], several=len(decisive) > 1)
+        size = "" if shared == Verdict.UNCHANGED else _size(decisive[0], several=_are_several(release))
         return f"{says.capitalize()}: {shared} by {_source(decisive[0])}{size}."
     if release.blocked or not decisive:
         what = "something that the gate asks for" if decisive else "the primary measure"
@@ -174,6 +177,11 @@ def _others(decisive: Sequence[Decisive]) -> str:
 
 def _of(pair: PairEntry, *, several: bool) -> str:
     return f"{pair['head']}: " if several else ""
+
+
+def _are_several(release: Release) -> bool:
+    """Whether several candidates are compared, so that one has to be named."""
+    return len({one.pair["head"] for one in (*release.decisive, *release.guards)}) > 1
 
 
 def _size(one: Decisive, *, several: bool) -> str:

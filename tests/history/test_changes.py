@@ -76,9 +76,31 @@ def test_an_alarm_stands_without_fresh_rows_and_is_over_after_a_week_like_the_fi
     weeks = schedule.same(0.8, 14)
 
     assert waiting.entries == {}
-    assert waiting.alarms
+    assert "in the last night, from" in waiting.alarms["aurora", "f1"][0]
     assert weeks[0].alarms
     assert not weeks[-1].alarms
+
+
+def test_a_fall_that_stays_is_never_told_as_over() -> None:
+    schedule = Schedule()
+    schedule.same(0.8, 10)
+
+    fallen = schedule.same(0.7, 60)
+
+    raised = next(number for number, found in enumerate(fallen) if found.alarms)
+    assert all(found.alarms and not found.over for found in fallen[raised:])
+
+
+def test_the_end_of_an_alarm_is_told_once() -> None:
+    schedule = Schedule()
+    schedule.same(0.8, 10)
+    schedule.same(0.6, 3)
+
+    told = [said for found in schedule.same(0.8, 30) for said in found.over]
+
+    [said] = told
+    assert said.startswith("aurora f1: back to 80.0 % of 2,800 fresh rows in 7 nights, from 80.0 % in the first ")
+    assert said.endswith("(over, raised 2026-11-11 02:00 UTC)")
 
 
 def test_candidates_are_told_apart_and_groups_widen_the_error() -> None:

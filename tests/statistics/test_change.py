@@ -65,6 +65,15 @@ def test_a_fall_on_a_weekend_that_is_always_low_is_compared_with_weekends() -> N
     assert 0.68 < found.first < 0.72
 
 
+def test_a_missed_weekday_leaves_the_others_known() -> None:
+    rng = np.random.default_rng(6)
+    numbers = [number for number in range(60) if number != 9]
+    nights = [night(rng, number, 0.7 if number % 7 > 4 else 0.9, 1000) for number in numbers]
+
+    assert change(nights) is None
+    assert change([*nights, *[night(rng, number, 0.8, 1000) for number in (63, 64, 65)]]) is not None
+
+
 def test_too_few_nights_say_nothing() -> None:
     nights = [Night(0.9, 0.01, 100, 0)] * FEWEST
 

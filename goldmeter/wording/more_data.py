@@ -48,7 +48,8 @@ def in_full(entry: MeasureEntry) -> str:
         here = f"the {count(needed['lacking'])} rows here without"
         rest = f"; on {here}, one of {amount(round(needed['all_show'], 2), entry['unit'])}"
     error = " The interval includes the judge's error." if is_judged else ""
-    return f"{says[0].upper()}{says[1:]}{rest}.{error}"
+    look = " Choose how many before you look again: looking often is not free." if needed.get("labelled") else ""
+    return f"{says[0].upper()}{says[1:]}{rest}.{look}{error}"
 
 
 def by_judge_alone(entry: MeasureEntry) -> bool:

@@ -10,6 +10,7 @@ from prefect.client.schemas.objects import StateType
 
 from flows import compare as flow
 from flows.compare import main
+from goldmeter.console.markdown import escaped
 from goldmeter.errors import ComparisonError
 from goldmeter.wording.verdicts import Decision
 from tests.comparison.repository import write_params
@@ -89,7 +90,7 @@ def test_the_state_of_a_flow_run_is_named_by_the_decision_on_the_newest(
     document = flow._document(state)
     assert document["head"]["name"] == given.get("more", [given["head"]])[-1]
     [(text, description)] = artifacts
-    assert description == state.message
+    assert description == escaped(state.message)
     assert all(version in text for version in ("one", given["head"], *given.get("more", ())))
 
 

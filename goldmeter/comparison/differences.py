@@ -162,7 +162,7 @@ def detectable(one: Compared, confidence: float) -> float | None:
     """The smallest true difference that these rows show in four of five cases; None where the spread is unknown."""
     from goldmeter.statistics.power import detectable_of_error, detectable_of_sums
 
-    if not _has_spread(one) or one.is_designed:
+    if not has_spread(one) or one.is_designed:
         return None
     with estimates.silenced():
         if one.head.kind == "corpus":
@@ -173,7 +173,7 @@ def detectable(one: Compared, confidence: float) -> float | None:
     return smallest if isfinite(smallest) and not beyond else None
 
 
-def _has_spread(one: Compared) -> bool:
+def has_spread(one: Compared) -> bool:
     """Whether the rows allow an estimate of the differences' spread."""
     return one.n > 1 and not one.is_one_cluster
 

@@ -117,7 +117,10 @@ def _watched(candidate: Candidate, name: str) -> Measure | None:
 
 
 def _entry(measure: Measure, rows: Floats, groups: Any) -> FreshEntry:
-    """The night's mean as a share of the scale; one more squared error of the full scale stands for rows not seen."""
+    """The night's rows in units of the scale.
+
+    The error counts one more row that is off by the full scale: rows that are all equal would have an error of 0.
+    """
     low = (measure.bounds or (0.0, 1.0))[0]
     scores = (rows - low) / measure.scale
     mean = float(scores.mean())

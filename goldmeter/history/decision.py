@@ -201,7 +201,7 @@ LOAD = "data/load"
 class RunDecision(NamedTuple):
     """What a scheduled run decided. document: the comparison with the baseline; None when there is none.
 
-    look, level: of the comparison. alarms: sentences; empty when all is well. over: those of the run before that ended.
+    look, level: of the comparison. alarms: sentences; empty when all is well. over: the ends of earlier ones.
     status: 0 fine; 1 worse, or beyond a floor; 2 the comparison can't be made, or can't decide.
     """
 
@@ -313,18 +313,21 @@ class _FreshRows(NamedTuple):
 
 
 def _no_longer_worse(past: pa.Table, name: str, rows: Sequence[Row]) -> list[str]:
-    """The losses of the schedule's last run against the same baseline that this run's comparison does not find."""
+    """The losses against the same baseline that were the last verdict of the schedule's runs, and are none in this one.
+
+    A comparison that is undecided ends no loss.
+    """
+
+    def of(row: Mapping[str, object]) -> tuple[object, ...]:
+        return tuple(row.get(field) for field in ("candidate", "measure", "baseline_commit"))
+
+    decided = {*Verdict} - {Verdict.CANNOT_TELL}
     earlier = past.filter(pc.equal(past["schedule"], name)).to_pylist()
-    worse = {
-        (line["candidate"], line["measure"], line["baseline_commit"])
-        for line in earlier
-        if line["run"] == earlier[-1]["run"] and line["verdict"] == Verdict.WORSE
-    }
+    last = {of(line): line["verdict"] for line in earlier if line["verdict"] in decided}
     return [
         no_longer_worse(row["candidate"], row["measure"], row["baseline"])
         for row in rows
-        if (row["candidate"], row.get("measure"), row.get("baseline_commit")) in worse
-        and row["verdict"] in {Verdict.BETTER, Verdict.NO_WORSE, Verdict.UNCHANGED}
+        if last.get(of(row)) == Verdict.WORSE and row["verdict"] in decided - {Verdict.WORSE}
     ]
 
 

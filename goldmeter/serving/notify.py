@@ -47,7 +47,7 @@ class Outcome(BaseModel):
 
     Attributes:
         sentence: One line: what is wrong, by how much, on which rows.
-        over: Alarms of the run before that this one does not raise.
+        over: The ends of earlier alarms.
         markdown: Summary and comparison of the run.
     """
 

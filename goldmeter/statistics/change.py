@@ -15,7 +15,7 @@ REFERENCE, FEWEST = 21, 7
 WINDOWS = (1, 3, 7, 14)
 # Nights that share the probability of a false alarm.
 LASTS = 90
-# While an alarm stands, it is over when the last week is no further from the first nights than this many errors.
+# An alarm ends when the last week differs from the first nights by at most this many standard errors.
 OVER = 2.0
 _WEEK = 7
 

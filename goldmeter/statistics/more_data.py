@@ -97,7 +97,7 @@ def _power_of(n: int, away: float, sd: float, matters: float, z: float) -> Calla
 
 
 def _fewest(power_of: Callable[[int], float], power: float) -> int | None:
-    """The fewest items from which on the power is reached; None if there is no data set as large."""
+    """The smallest number of items that has the power; None if no data set has so many."""
     enough = 1
     while power_of(enough) < power:
         enough *= 2

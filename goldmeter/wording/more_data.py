@@ -73,7 +73,8 @@ def amount(share: float, unit: Unit) -> str:
     """
     if unit != "points":
         return number(share)
-    return f"{100 * share:g} point{'' if share == 0.01 else 's'}"  # noqa: PLR2004 (one)
+    size = f"{100 * share:g}"
+    return f"{size} point{'' if size == '1' else 's'}"
 
 
 def _many(low: int, high: int) -> str:

@@ -2,14 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from goldmeter.comparison.compared import Compared
 from goldmeter.comparison.differences import family
 from goldmeter.comparison.more_data import needed
+from goldmeter.comparison.pairing import pair
 from tests.comparison.conftest import Made
 from tests.comparison.sample import answers
-from tests.comparison.test_powered import labels, verdicts
+from tests.comparison.test_powered import ROWS, candidate, labels, verdicts
 
 
 def of(one: Any, margin: float = 0.0) -> Any:
@@ -42,6 +44,20 @@ def test_labels_are_missing_where_a_part_of_the_rows_has_them() -> None:
     assert found["unit"] == "label"
     assert found["lacking"] > 0
     assert found["low"] <= found["high"]
+
+
+def test_labels_of_rows_that_change_together_count_less() -> None:
+    rng = np.random.default_rng(8)
+    truth = [np.repeat(rng.random(ROWS // 3) < 0.6, 3).astype(float) for _ in "ab"]
+    labelled = np.arange(ROWS) < 150
+
+    def range_of(*, groups: bool) -> Any:
+        sides = (candidate(name, y, labelled, random=True, groups=groups) for name, y in zip("ab", truth, strict=True))
+        return of(Compared([pair(*sides)], "label"))
+
+    alone, grouped = range_of(groups=False), range_of(groups=True)
+    assert alone["unit"] == grouped["unit"] == "label"
+    assert grouped["low"] > 2 * alone["low"]
 
 
 def test_labels_are_missing_where_the_judge_alone_speaks() -> None:

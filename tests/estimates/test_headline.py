@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from goldmeter.estimates import human_labels
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
-from goldmeter.estimates.headline import headlines, leaders, rates
+from goldmeter.estimates.headline import deciding, headlines, leaders, rates
 from goldmeter.estimates.primary import Primary
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import CandidateSums, candidate_sums
@@ -312,3 +312,12 @@ def graded(**facts: Any) -> Candidate:
 @given(st.text(st.characters(), max_size=40))
 def test_any_signature_names_a_judge(signature: str) -> None:
     assert VerdictSource.of(signature).name
+
+
+def test_a_pair_whose_primary_measure_was_refused_is_decided_by_no_other() -> None:
+    entry = {"role": "secondary", "difference": {"value": 0.1, "low": 0.02, "high": 0.2}, "higher_is_better": True}
+    refused = {"measure": "label", "role": "primary", "reason": "no row is measured both before and after"}
+    compared = {"base": "a", "head": "b", "measures": {"meaning_match": entry}, "refused": [refused]}
+
+    assert deciding(compared, "meaning_match") is None
+    assert deciding(compared | {"refused": []}, "meaning_match") == ("meaning_match", entry)

@@ -1,4 +1,4 @@
-"""Fresh rows against a schedule's first nights: told without a floor, kept in the history, over when they are back."""
+"""Fresh rows compared with a schedule's first nights: a change raises an alarm, and the alarm ends."""
 
 import json
 from collections.abc import Sequence

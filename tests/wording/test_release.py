@@ -10,6 +10,7 @@ from goldmeter.estimates.primary import Primary
 from goldmeter.wording import comparison_lines, notes
 from goldmeter.wording.comparison_document import JudgeError
 from goldmeter.wording.comparison_lines import GateOutcome
+from goldmeter.wording.more_data import most_needed
 from tests.comparison.sample import gate
 
 LOSS = {"value": -0.05, "low": -0.11, "high": -0.02, "p_value": 0.01, "method": "m"}
@@ -363,3 +364,20 @@ def test_a_table_that_says_what_failed_rows_could_change_has_no_note_of_it() -> 
 
     assert "could not be measured" in " ".join(notes.notes(found))
     assert "could not be measured" not in " ".join(notes.notes(found, bounds=False))
+
+
+def test_another_candidate_is_no_other_measure() -> None:
+    chosen, options = Primary("m0", "named in gate.primary"), gate(primary="m0", metrics={})
+    pairs = [pair({"m0": measure("worse")}, head=name) for name in ("a", "b")]
+
+    assert decision(pairs, chosen, options, blocked=False)["sentence"] == (
+        f"Do not ship: worse by m0, a {SIZE}, and 1 other candidate."
+    )
+
+
+def test_what_no_number_of_rows_decides_comes_before_any_number() -> None:
+    excluded = {"unit": "row", "difference": 0.02, "low": None, "high": None}
+
+    assert most_needed([measure()["needed"], excluded]) == excluded
+    assert most_needed([measure()["needed"], None]) is None
+    assert most_needed([]) is None

@@ -115,6 +115,7 @@ def _follow(connection: socket.socket) -> int:
     """Wait for the stage; return its exit status, or end by the signal that ended it."""
     answer = b""
     with suppress(OSError):
+        _wait_for(connection)
         answer = connection.recv(NUMBER.size, socket.MSG_WAITALL)
     status = os.waitstatus_to_exitcode(*NUMBER.unpack(answer)) if len(answer) == NUMBER.size else -signal.SIGKILL
     if status < 0:
@@ -122,6 +123,22 @@ def _follow(connection: socket.socket) -> int:
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     return status
+
+
+def _wait_for(connection: socket.socket) -> None:
+    """Wait until there is something to read, and let Python handle each signal at once.
+
+    A signal just before a call that waits, or in another thread, does not interrupt the call.
+    """
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        writer.setblocking(False)
+        before = signal.set_wakeup_fd(writer.fileno())
+        try:
+            while connection not in select([connection, reader], [], [])[0]:
+                reader.recv(64)
+        finally:
+            signal.set_wakeup_fd(before)
 
 
 def serve(run: int, place: Path) -> list[str]:

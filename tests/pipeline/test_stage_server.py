@@ -27,11 +27,19 @@ if stage == "echo":
     sys.exit(3)
 try:
     print(os.getpid(), flush=True)
-    time.sleep(100)
+    for _ in range(1000):  # a signal just before one long sleep would not end it
+        time.sleep(0.1)
 except KeyboardInterrupt:
     sys.exit(130)
 """
 CLIENT = "import sys; from goldmeter.pipeline import stage_server; sys.exit(stage_server.delegate(sys.argv[1:]))"
+# Its signals come to another thread, and interrupt no call of the main thread.
+THREADED = f"""
+import signal, threading
+threading.Thread(target=signal.pause, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+{CLIENT}
+"""
 Process = subprocess.Popen  # of text
 
 
@@ -66,14 +74,16 @@ def start(folder: Path, code: str, *arguments: str, **environment: str) -> "Proc
     )
 
 
-def delegated(run: "Process[str]", folder: Path, stage: str, **environment: str) -> "Process[str]":
+def delegated(
+    run: "Process[str]", folder: Path, stage: str, code: str = CLIENT, **environment: str
+) -> "Process[str]":
     marks = {"DVC_STAGE": stage, stage_server.RUN: str(run.pid)}
-    return start(folder, CLIENT, stage, **marks, **environment)
+    return start(folder, code, stage, **marks, **environment)
 
 
-def waiting(run: "Process[str]", folder: Path) -> tuple["Process[str]", int]:
+def waiting(run: "Process[str]", folder: Path, code: str = CLIENT) -> tuple["Process[str]", int]:
     """A stage that waits, and its process id."""
-    client = delegated(run, folder, "wait")
+    client = delegated(run, folder, "wait", code)
     assert client.stdout
     return client, int(client.stdout.readline())
 
@@ -111,6 +121,16 @@ def test_a_signal_reaches_the_stage_and_the_command_ends_as_it_does(number, stat
     client.send_signal(number)
 
     assert client.wait(20) == status
+    assert not lives(stage)
+
+
+@pytest.mark.usefixtures("server")
+def test_a_signal_that_interrupts_no_call_reaches_the_stage_too(run, tmp_path):
+    client, stage = waiting(run, tmp_path, THREADED)
+
+    client.send_signal(signal.SIGINT)
+
+    assert client.wait(20) == 130
     assert not lives(stage)
 
 

@@ -5,8 +5,9 @@ revision was raised in goldmeter/pipeline/changes.yaml: projects run the stage a
 """
 
 import json
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ HOW = (
     "numbers changed: say why under `reasons` in goldmeter/pipeline/changes.yaml, then `python -m flows upgrade`, "
     "`make example` and `python -m scripts.golden_stages`"
 )
+# In details of a metric.
+DECIMAL = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 Numbers = dict[str, list[float] | str]
 
 
@@ -81,7 +84,7 @@ def of_metrics() -> Numbers:
     rows = [json.loads(line) for line in EXAMPLE.read_text(encoding="utf-8").splitlines()[:ROWS]]
     responses, references = [row["aurora"] for row in rows], [row["references"] for row in rows]
     alone = [name for name in names("lexical") if not name.startswith(ALONE) and is_ours(name)]
-    return {name: _summed(pa.array(score(name, responses, references))) for name in alone}
+    return {name: _summed(list(score(name, responses, references))) for name in alone}
 
 
 def is_ours(name: str) -> bool:
@@ -95,14 +98,21 @@ def _columns(table: pa.Table) -> Iterator[tuple[str, list[float] | str]]:
         while pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
             column = pa.chunked_array([pa.concat_arrays(column.chunks).flatten()])
         if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
-            yield name, _summed(column)
+            yield name, _summed(column.to_pylist())
         else:
-            yield name, sha256(json.dumps(column.to_pylist(), default=repr)).hex()[:12]
+            yield from of_texts(name, column.to_pylist())
 
 
-def _summed(column: Any) -> list[float]:
+def of_texts(name: str, values: Sequence[Any]) -> Iterator[tuple[str, list[float] | str]]:
+    """Return a hash of texts without their decimal fractions, and what those add up to."""
+    text = json.dumps(values, default=repr)
+    yield name, sha256(DECIMAL.sub("#", text)).hex()[:12]
+    if fractions := DECIMAL.findall(text):
+        yield f"{name}, fractions", _summed([*map(float, fractions)])
+
+
+def _summed(values: Sequence[Any]) -> list[float]:
     """How many values there are, and their sum, in which each counts by its place."""
-    values = column.to_pylist()
     places = [value * (1 + place % 7) for place, value in enumerate(values) if value is not None and value == value]  # noqa: PLR0124 (NaN)
     return [len(places), float(f"{sum(places):.12g}")]
 

@@ -31,6 +31,17 @@ def test_another_formula_of_meteor_is_found_until_the_revision_is_raised(
     assert changed_without_revision(read(), now) == []
 
 
+def test_another_last_digit_in_details_is_no_change() -> None:
+    def numbers(details: str) -> golden_stages.Numbers:
+        return dict(golden_stages.of_texts("details", [details]))
+
+    golden = {"semantic": {"revision": revision_of("semantic"), "numbers": numbers('{"similarity": 0.8123451}')}}
+
+    assert changed_without_revision(golden, {"semantic": numbers('{"similarity": 0.8123452}')}) == []
+    assert changed_without_revision(golden, {"semantic": numbers('{"similarity": 0.81}')}) == ["semantic"]
+    assert changed_without_revision(golden, {"semantic": numbers('{"likeness": 0.8123451}')}) == ["semantic"]
+
+
 @pytest.mark.parametrize(
     ("golden", "now", "changed"),
     [

@@ -35,7 +35,7 @@ from goldmeter.models.offline import RIGHT, model_hash
 from goldmeter.models.offline.measured import FILE, question_hash
 from goldmeter.models.offline.trees import calibrated
 from goldmeter.pipeline.files import to_json
-from goldmeter.statistics import bias_model, cross_fitted, ppi_mean, transported
+from goldmeter.statistics import bias_model, cross_fitted, people_rate, ppi_mean
 
 PAGE = ROOT / "docs/explanation/judge.md"
 MARK, KIND = "bias", "English answers to short questions"
@@ -163,9 +163,9 @@ def coverage(systems: Sequence[Mapping[str, Any]], *, sets: bool) -> Coverage:
         bias, errors, names = columns
         model = bias_model(bias, np.square(errors), names)
         rate = held["judge"]
-        estimate = transported(rate, rate * (1.0 - rate) / held["n"], model)
-        covered += estimate.low <= held["human"] <= estimate.high
-        widths.append(estimate.high - estimate.low)
+        low, high = people_rate(rate, model, rate * (1.0 - rate) / held["n"])
+        covered += low <= held["human"] <= high
+        widths.append(high - low)
     return Coverage(covered, len(systems), float(np.mean(widths)))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from unittest.mock import patch
 
 import numpy as np
@@ -13,11 +13,14 @@ from goldmeter.comparison.compared import Compared
 from goldmeter.comparison.differences import Difference, family
 from goldmeter.comparison.pairing import pair
 from goldmeter.dataset.description import LABEL
-from goldmeter.estimates import judge_error
+from goldmeter.estimates import judge_error, labelled_rate
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
+from goldmeter.estimates.labelled_rate import prediction_powered
+from goldmeter.estimates.metrics_report import PredictionPowered
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.models.offline import RIGHT as RIGHT_FROM
+from goldmeter.statistics import BiasModel
 from goldmeter.wording.verdicts import Verdict
 
 CONFIDENCE = 0.95
@@ -27,6 +30,8 @@ RIGHT, FAILED, LOSS = 0.8, 0.08, 0.02
 LEFT, ERRS = 0.5, 0.1
 OFFLINE, MODEL = "offline", "openai|model:m"
 LABELS = (0, 50, 100)
+# System → question → label, and the judge's probability.
+Table: TypeAlias = Mapping[str, Mapping[str, tuple[bool, float]]]
 
 
 class Answers(NamedTuple):
@@ -52,35 +57,36 @@ def difference(
 
     labelled: which rows have labels of both answers, shape (n,). margin: of the gate. clusters: those of the rows.
     """
-    n = len(labelled)
-    keys, asked = np.arange(n, dtype=np.uint64), np.zeros(n, np.bool_)
-    facts = _facts(VERDICT, judge)
-    sides = []
-    for side in (0, 1):
-        label = np.where(labelled, answers.right[side], np.nan)
-        verdicts = answers.verdicts[side]
-        columns = [
-            ScoreColumn("label", label, ~labelled, LABEL.passes(label), None, LABEL),
-            ScoreColumn(VERDICT, verdicts, asked, facts.passes(verdicts), None, facts),
-        ]
-        texts = keys + np.uint64(n) * (answers.changed & bool(side)).astype(np.uint64)
-        offline = answers.probability[side] if judge == OFFLINE else None
-        sides.append(
-            Candidate(
-                "ab"[side],
-                keys,
-                np.arange(n),
-                columns,
-                clusters,
-                {},
-                labels_random=True,
-                answers=texts,
-                offline=offline,
-            )
-        )
+    sides = [_candidate(answers, side, labelled, judge, clusters) for side in (0, 1)]
     name = "label" if labelled.any() else VERDICT
     [[found], _] = family([Compared([pair(*sides)], name)], [margin], CONFIDENCE)
     return found
+
+
+def rate(answers: Answers, side: int, labelled: np.ndarray, judge: str) -> PredictionPowered:
+    """The rate of one system that its headline gives; labelled: which rows have a label, a part of them."""
+    one = _candidate(answers, side, labelled, judge, None)
+    offline = np.full(len(labelled), np.nan) if one.offline is None else one.offline
+    found = prediction_powered(one, offline, CONFIDENCE, random=True)
+    if found is None:
+        raise ValueError("expected labels of a part of the rows, 10 or more")
+    return found
+
+
+def _candidate(answers: Answers, side: int, labelled: np.ndarray, judge: str, clusters: np.ndarray | None) -> Candidate:
+    n = len(labelled)
+    keys, asked = np.arange(n, dtype=np.uint64), np.zeros(n, np.bool_)
+    facts, verdicts = _facts(VERDICT, judge), answers.verdicts[side]
+    label = np.where(labelled, answers.right[side], np.nan)
+    columns = [
+        ScoreColumn("label", label, ~labelled, LABEL.passes(label), None, LABEL),
+        ScoreColumn(VERDICT, verdicts, asked, facts.passes(verdicts), None, facts),
+    ]
+    texts = keys + np.uint64(n) * (answers.changed & bool(side)).astype(np.uint64)
+    offline = answers.probability[side] if judge == OFFLINE else None
+    return Candidate(
+        "ab"[side], keys, np.arange(n), columns, clusters, {}, labels_random=True, answers=texts, offline=offline
+    )
 
 
 def _facts(name: str, judge: str) -> ColumnFacts:
@@ -169,8 +175,47 @@ def of_real_answers(pairs: Sequence[Answers], scale: float | None, rows: int, la
     return Found(*np.mean(found, axis=0).tolist())
 
 
-def pairs_of(systems: Mapping[str, Mapping[str, tuple[bool, float]]]) -> Iterator[Answers]:
-    """Each pair of systems on the questions that both answered. systems: name → question → label, probability."""
+class Rates(NamedTuple):
+    """Over all systems: how often intervals hold the rate, their width, and the width without a prior."""
+
+    covered: float
+    width: float
+    without: float
+
+
+def rates_of_real_answers(
+    systems: Sequence[Answers], bias: BiasModel | float | None, judge: str, rows: int, labels: int, draws: int
+) -> Rates:
+    """Redraw rows and labels of systems; the truth is the rate over all rows.
+
+    systems: each as a pair with itself. bias: the judge's, measured on other data sets, or the scale that is stated.
+    """
+    rng, found = generator("people's rates", rows, labels, len(systems)), []
+    for answers in systems:
+        truth = float(answers.right[0].mean())
+        for _ in range(draws):
+            chosen = rng.choice(len(answers.changed), min(rows, len(answers.changed)), replace=False)
+            part, labelled = answers.rows(chosen), _some(rng, len(chosen), labels)
+            limits = []
+            for prior in (bias, None):
+                with patch.object(labelled_rate, "rate_bias", lambda *_, prior=prior: prior):
+                    entry = rate(part, 0, labelled, judge)
+                limits.append((entry["low"], entry["high"]))
+            (low, high), (lowest, highest) = limits
+            found.append((low <= truth <= high, high - low, highest - lowest))
+    return Rates(*np.mean(found, axis=0).tolist())
+
+
+def systems_of(systems: Table) -> Iterator[Answers]:
+    """Each system, as a pair with itself."""
+    for rows in systems.values():
+        right, probability = np.tile(np.array([*rows.values()], np.float64).T[:, None], (1, 2, 1))
+        verdicts = (probability >= RIGHT_FROM).astype(np.float64)
+        yield Answers(right, verdicts, probability, np.ones(right.shape[1], np.bool_))
+
+
+def pairs_of(systems: Table) -> Iterator[Answers]:
+    """Each pair of systems on the questions that both answered."""
     for base, head in combinations(systems, 2):
         shared = [question for question in systems[base] if question in systems[head]]
         both = np.array([[systems[name][question] for question in shared] for name in (base, head)], np.float64)

@@ -19,7 +19,7 @@ from benchmarks.coverage.designed import SIZES, both_estimates
 from benchmarks.coverage.ppi import Draw, powered
 from benchmarks.coverage.recalibrated import LEVEL, WAVE, second_wave
 from benchmarks.data import SYSTEMS
-from goldmeter.estimates.judge_error import offline_scale
+from goldmeter.estimates.judge_error import STATED_RATE, offline_bias, offline_scale
 from goldmeter.metrics import score
 from goldmeter.statistics.calibration import calibration
 from goldmeter.statistics.clusters import Codes
@@ -175,6 +175,20 @@ def with_people(nq: Path, tq: Path, folder: Path, draws: int = 600) -> Iterator[
                 f"{one.name}, {len(pairs)} pairs, 1,000 rows, {labels} labels: covered {found.covered:.3f}, decided "
                 f"rightly {found.decided:.3f}, wrongly {found.wrong:.4f}"
             )
+        yield from _rates(table, one.name, draws)
+
+
+def _rates(table: people.Table, name: str, draws: int) -> Iterator[str]:
+    """Say how often the rate of a system is covered, and how much the judge's bias on other data narrows it."""
+    alone = [*people.systems_of(table)]
+    for labels in (30, 60) if name == "NQ301" else (20, 50, 100):
+        found = people.rates_of_real_answers(
+            alone, offline_bias(name), people.OFFLINE, 1000, labels, draws // len(alone)
+        )
+        yield (
+            f"{name}, {len(alone)} systems, {labels} labels: rate covered {found.covered:.3f}, "
+            f"width {found.width:.3f}, {found.without:.3f} without the prior"
+        )
 
 
 def with_models(folder: Path) -> Iterator[str]:
@@ -186,6 +200,12 @@ def with_models(folder: Path) -> Iterator[str]:
         if not np.isnan(verdict):
             tables.setdefault(model, {}).setdefault(system, {})[answer.question] = answer.verdict, verdict
     for model, systems in tables.items():
+        alone = [*people.systems_of(systems)]
+        found = people.rates_of_real_answers(alone, STATED_RATE, people.MODEL, 1000, 60, 40)
+        yield (
+            f"{model}, 60 labels: rate covered {found.covered:.3f}, width {found.width:.3f}, "
+            f"{found.without:.3f} without the prior"
+        )
         biases = [np.mean([verdict - label for label, verdict in rows.values()]) for rows in systems.values()]
         scaled = [
             abs((one.verdicts - one.right) @ np.ones(one.right.shape[1]) @ [-1.0, 1.0])

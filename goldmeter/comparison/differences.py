@@ -253,7 +253,7 @@ def _with_verdicts(one: Compared, labelled: "DesignedDifference", confidence: fl
     The judge's verdicts say how large the difference is, up to the difference of the judge's biases; labels say more
     of it the more there are.
     """
-    from goldmeter.statistics import LabelledDifference, PairedDifference, people_difference
+    from goldmeter.statistics import LabelledEstimate, PairedDifference, people_difference
 
     alone = PairedDifference(*labelled[:6])
     judged = Compared(one.blocks, VERDICT)
@@ -265,7 +265,7 @@ def _with_verdicts(one: Compared, labelled: "DesignedDifference", confidence: fl
     by_judge = uncorrected(judged, confidence)
     scale = difference_scale(judge, unlike).value
     sampling = standard_error(by_judge.low, by_judge.high, confidence) ** 2
-    known = LabelledDifference(labelled.value, labelled.variance)
+    known = LabelledEstimate(labelled.value, labelled.variance)
     found = people_difference(by_judge.value, scale, sampling, known, confidence)
     low, high = min(found.low, alone.value), max(found.high, alone.value)
     return alone._replace(low=low, high=high, p_value=found.p_value, method=alone.method.with_notes(judge.name))

@@ -535,8 +535,11 @@ class Params(Section):
 
     def _check_probabilities(self) -> None:
         designed = self.dataset.labels == "designed"
-        if designed and not self.dataset.has_labels:
-            raise ParamsError("dataset.labels: designed, but no labels are mapped (dataset.candidates or label_file)")
+        if self.dataset.labels in {"random", "designed"} and not self.dataset.has_labels:
+            raise ParamsError(
+                f"dataset.labels: {self.dataset.labels}, but no labels are mapped; name their column "
+                "(dataset.candidates.NAME.label) or file (dataset.label_file), or write all"
+            )
         for place, mapping in self.dataset.label_mappings.items():
             if designed and mapping.probability is None:
                 raise ParamsError(

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from goldmeter.estimates import estimates, human_labels, metrics_report, rater_agreement
+from goldmeter.estimates import estimates, human_labels, labelled_rate, metrics_report, rater_agreement
 from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.metrics_report import Candidates, MetricEntry, PreferenceEntry
@@ -54,7 +54,7 @@ def with_designed(
     known = {
         (candidate.name, name, value): estimate
         for candidate in whole
-        for name, value, estimate in human_labels.designed_estimates(
+        for name, value, estimate in labelled_rate.designed_estimates(
             candidate, offline.p[candidate.positions], confidence
         )
     }
@@ -248,7 +248,7 @@ def with_few(
             if (candidate.name, column.name) not in wanted:
                 continue
             if column.name == human_labels.LABEL:
-                ppi = human_labels.prediction_powered(candidate, p, confidence, random=candidate.labels_random)
+                ppi = labelled_rate.prediction_powered(candidate, p, confidence, random=candidate.labels_random)
             elif column.facts.by_people:
                 ppi = rater_agreement.graded_prediction_powered(candidate, column, p, confidence)
             else:

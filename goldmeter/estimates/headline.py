@@ -1,8 +1,7 @@
 """Headlines: each candidate's rate by the primary measure, who says so, and how far it is known; and who leads."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from goldmeter.console.format import counted
 from goldmeter.errors import ParamsError
@@ -20,8 +19,6 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 # The number of labels that a note proposes.
 PROPOSED = 50
 LABELS = "human labels"
-# A judge's rate, its sampling variance and the confidence → the limits of the human rate.
-Predicted: TypeAlias = Callable[[float, float, float], tuple[float, float]]
 NOTHING: Limited = {"value": None, "low": None, "high": None}
 
 
@@ -170,6 +167,11 @@ def _headline(
     entry = metrics.get(primary.name.partition(".")[0])
     if entry is None or entry["value"] is None:
         note = f"{primary.name} is not measured"
+        if primary.name == LABEL:
+            note = (
+                "no answer has a human label, by which gate.primary decides; add labels (dataset.candidates or "
+                "dataset.label_file), or leave gate.primary empty to decide by the judge"
+            )
         return _entry(primary.name, NOTHING, 0, "nobody", "unknown", note)
     if primary.name != VERDICT:
         rate = _rate(candidate, primary.name, entry) if primary.name in metrics else entry
@@ -203,6 +205,9 @@ def _powered_note(powered: PredictionPowered, rows: int) -> str:
     worth = powered["worth"]
     added = f"; with scores of all rows they are worth {worth:,}" if worth and worth > powered["n"] else ""
     how = "by a design" if powered["designed"] else "at random"
+    if judge := powered["judge"]:
+        error = f"{OFFLINE}'s error on other data" if judge == OFFLINE else f"the error stated for judges like {judge}"
+        added += f"; the interval also uses {error}"
     return f"by {LABELS} of {powered['n']:,} of {rows:,} rows, chosen {how}{added}"
 
 
@@ -216,7 +221,7 @@ def _by_judge(
     if labels >= FEWEST and not candidate.labels_random:
         checked = f"{labels:,} human labels do not correct it: they are not of all answers, and not chosen at random"
     if not judge.is_offline:
-        limits = _with_error(rate, _as_stated, confidence)
+        limits = _with_error(rate, STATED_RATE, confidence)
         note = f"by {judge.name}; {checked}. The interval includes its error, {STATED_IN_WORDS}. {proposal}"
         return _entry(VERDICT, limits, n, judge.name, "estimated", note)
     unknown = {"value": rate["value"], "low": None, "high": None}
@@ -232,7 +237,7 @@ def _by_judge(
     if (model := offline_bias()) is None:
         note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
         return _entry(VERDICT, unknown, n, OFFLINE, "unknown", note)
-    limits = _with_error(rate, partial(_as_measured, model), confidence, share)
+    limits = _with_error(rate, model, confidence, share)
     note = (
         f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
         f"{model.sets} other data sets. {proposal}"
@@ -240,31 +245,17 @@ def _by_judge(
     return _entry(VERDICT, limits, n, OFFLINE, "estimated", note)
 
 
-def _with_error(rate: Mapping[str, Any], predicted: Predicted, confidence: float, share: float = 0.0) -> Limited:
+def _with_error(rate: Mapping[str, Any], bias: "BiasModel | float", confidence: float, share: float = 0.0) -> Limited:
     """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
+    from goldmeter.statistics import people_rate
+
     value = rate["value"]
     # Near 0 and 1 the sampling interval is not symmetric, so each limit has the standard error of its own side.
     below = standard_error(rate["low"], 2.0 * value - rate["low"], confidence)
     above = standard_error(2.0 * value - rate["high"], rate["high"], confidence)
-    low = (1.0 - share) * predicted(value, below**2, confidence)[0]
-    high = (1.0 - share) * predicted(value, above**2, confidence)[1] + share
+    low = (1.0 - share) * people_rate(value, bias, below**2, confidence=confidence)[0]
+    high = (1.0 - share) * people_rate(value, bias, above**2, confidence=confidence)[1] + share
     return {"value": value, "low": min(low, value), "high": max(high, value)}
-
-
-def _as_measured(model: "BiasModel", rate: float, variance: float, confidence: float) -> tuple[float, float]:
-    """The interval of the human rate by a judge whose bias was measured."""
-    from goldmeter.statistics import transported
-
-    found = transported(rate, variance, model, confidence)
-    return found.low, found.high
-
-
-def _as_stated(rate: float, variance: float, confidence: float) -> tuple[float, float]:
-    """The interval of the human rate by any other judge."""
-    from goldmeter.statistics import people_difference
-
-    found = people_difference(rate, STATED_RATE, variance, confidence=confidence)
-    return max(found.low, 0.0), found.high
 
 
 def standard_error(low: float, high: float, confidence: float) -> float:

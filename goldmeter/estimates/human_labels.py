@@ -1,6 +1,6 @@
 """Human labels: how far metrics agree with them, which thresholds fit them best, and estimates from few of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,7 +53,7 @@ class LabelledScores(NamedTuple):
 
 def with_few_labelled(candidate: Candidate, below: int | None) -> Candidate:
     """The candidate with its labelled or rated rows only, those whose key is less than `below`; None: all."""
-    label = _column(candidate, LABEL)
+    label = column_of(candidate, LABEL)
     labelled = np.zeros(len(candidate.keys), np.bool_) if label is None else ~np.isnan(label.values)
     if candidate.ratings is not None:  # raters who disagree leave no label
         labelled |= (candidate.ratings != NOT_RATED).any(axis=1)
@@ -158,83 +158,6 @@ def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, 
     return fitted
 
 
-def prediction_powered(
-    candidate: Candidate, offline: Floats, confidence: float, *, random: bool
-) -> PredictionPowered | None:
-    """The share of right answers, from labels on a part of the rows, chosen at random, and every metric on all of them.
-
-    Args:
-        candidate: n rows.
-        offline: The offline judge's probabilities, shape (n,).
-        confidence: Between 0.5 and 1.
-        random: Whether params say that the labelled rows were chosen at random, with equal or known probabilities.
-
-    Returns:
-        None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
-    """
-    from goldmeter.statistics import ppi_mean
-
-    label, designed = _column(candidate, LABEL), candidate.labels_designed
-    labelled = None if label is None else ~np.isnan(label.values)
-    if label is None or labelled is None or not random or labelled.sum() < FEWEST:
-        return None
-    scores = cheap_scores(candidate, offline)
-    clusters, rest = split(candidate.groups, labelled, ~labelled)
-    if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
-        return None
-    expected = expected_labels(label.values, scores, candidate.groups)
-    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted"
-    if designed:
-        result = _designed(candidate, label.values, expected, confidence)
-    else:
-        labels, inside, outside = label.values[labelled], expected[labelled], expected[~labelled]
-        result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
-    return powered_entry(result, by)
-
-
-def designed_estimates(
-    candidate: Candidate, offline: Floats, confidence: float
-) -> "Iterator[tuple[str | None, str | None, Estimate]]":
-    """The share of right answers by labels that a design chose: over all rows, and over each slice.
-
-    The mean of such labels alone would be that of rows on which the judge is unsure. A part without labels, or with
-    those of a single cluster, has no value.
-
-    Args:
-        candidate: n rows with `label_probability`.
-        offline: The offline judge's probabilities, shape (n,).
-        confidence: Between 0.5 and 1.
-
-    Yields:
-        Slice column and value, both None for all rows, and the estimate.
-    """
-    label = _column(candidate, LABEL)
-    if label is None:
-        return
-    expected = expected_labels(label.values, cheap_scores(candidate, offline), candidate.groups)
-    yield None, None, _designed(candidate, label.values, expected, confidence).estimate
-    for name, coded in candidate.slices.items():
-        for code in np.unique(coded.codes):
-            part = coded.codes == code
-            result = _designed(candidate.rows(part), label.values[part], expected[part], confidence)
-            yield name, coded.values[code], result.estimate
-
-
-def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> "PpiEstimate":
-    """Estimate from labels that a design chose; labels, expected: shape (n,), NaN without a label."""
-    from goldmeter.statistics import designed_mean
-
-    labelled = ~np.isnan(labels)
-    clusters, rest = split(candidate.groups, labelled, ~labelled)
-    chances = np.asarray(candidate.label_probability)[labelled]
-    if is_one_cluster(clusters):
-        labelled[:], chances, clusters, rest = False, chances[:0], None, None
-    inside, outside = expected[labelled], expected[~labelled]
-    return with_warnings(
-        lambda: designed_mean(labels[labelled], inside, outside, chances, clusters, rest, confidence=confidence)
-    )
-
-
 def expected_labels(
     labels: Floats, scores: Floats, groups: NDArray[np.intp] | None, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> Floats:
@@ -279,7 +202,7 @@ def prediction_powered_judge(
         return None
     values = column.values[measured]
     result = with_warnings(lambda: ppi_mean(values, offline[measured], offline[rest], *clusters, bounds, confidence))
-    return powered_entry(result, "offline_match")
+    return powered_entry(result, None, "offline_match")
 
 
 def cheap_scores(candidate: Candidate, offline: Floats, labels: str = LABEL) -> Floats:
@@ -305,8 +228,11 @@ def split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[
     return (None, None) if groups is None else (groups[measured], groups[rest])
 
 
-def powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
-    """The estimate as reports/metrics.json has it; score: in words."""
+def powered_entry(result: "PpiEstimate", judge: str | None, score: str) -> PredictionPowered:
+    """The estimate as reports/metrics.json has it.
+
+    judge: whose error, as far as it is known, narrows the interval. score: in words.
+    """
     return {
         "value": result.value,
         "low": result.low,
@@ -315,6 +241,7 @@ def powered_entry(result: "PpiEstimate", score: str) -> PredictionPowered:
         "n_rest": result.n_rest,
         "worth": round(result.labels_worth) if isfinite(result.labels_worth) else None,
         "score": score,
+        "judge": judge,
         "method": str(result.method),
         "designed": result.method.is_designed,
     }
@@ -325,7 +252,7 @@ def _fitted(
 ) -> "tuple[FittedThreshold, LabelledScores] | None":
     from goldmeter.statistics import threshold_from_labels
 
-    columns = [(candidate, _column(candidate, name)) for candidate in candidates]
+    columns = [(candidate, column_of(candidate, name)) for candidate in candidates]
     parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]
     rows = _pooled([part for part in parts if part is not None])
     if rows is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
@@ -373,7 +300,7 @@ def _kappa(accuracy: float, right: float, passed: float) -> float | None:
 
 def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | None:
     """The rows of a candidate that have a label and a score."""
-    label = _column(candidate, LABEL)
+    label = column_of(candidate, LABEL)
     if label is None or column.name == LABEL:
         return None
     both = ~np.isnan(label.values) & ~np.isnan(column.values)
@@ -383,7 +310,8 @@ def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | Non
     return LabelledScores(scores, label.values[both], passed, clusters, candidate.keys[both])
 
 
-def _column(candidate: Candidate, name: str) -> ScoreColumn | None:
+def column_of(candidate: Candidate, name: str) -> ScoreColumn | None:
+    """The column of this name; None without."""
     return next((column for column in candidate.columns if column.name == name), None)
 
 

@@ -45,16 +45,29 @@ class Scale(NamedTuple):
     measured: bool
 
 
-def offline_bias() -> "BiasModel | None":
-    """How the offline judge's bias varies; None for a model that was not measured."""
+def offline_bias(left_out: str = "") -> "BiasModel | None":
+    """How the offline judge's bias varies; None for a model that was not measured.
+
+    left_out: a data set that does not count, to test the model on it.
+    """
     from goldmeter.statistics import bias_model
 
     facts = measured()
     if facts is None:
         return None
-    systems = facts["systems"]
+    systems = [one for one in facts["systems"] if one["set"] != left_out]
     errors = np.array([one["error"] for one in systems])
     return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
+
+
+def rate_bias(judge: VerdictSource, outside: float) -> "BiasModel | float | None":
+    """A judge's bias of one system: as measured, or the scale that is stated; None where nothing is known of it.
+
+    outside: the share of the system's answers outside of the offline judge's domain.
+    """
+    if judge.is_offline:
+        return offline_bias() if outside <= MOST_OUTSIDE else None
+    return STATED_RATE
 
 
 def offline_scale(left_out: str = "") -> float | None:

@@ -149,7 +149,8 @@ class PredictionPowered(TypedDict):
     """An estimate from n measured rows and a cheap score on n_rest others.
 
     worth: the number of measured rows that would give as narrow an interval; None when it is not finite.
-    score: the cheap score, in words. designed: whether a design chose the measured rows.
+    score: the cheap score, in words. judge: whose error, as far as it is known, narrows the interval; None if that of
+    none does. designed: whether a design chose the measured rows.
     """
 
     value: float
@@ -159,6 +160,7 @@ class PredictionPowered(TypedDict):
     n_rest: int
     worth: int | None
     score: str
+    judge: str | None
     method: str
     designed: bool
 
@@ -582,6 +584,26 @@ class SelectedLabels(TypedDict):
     p_value: float
 
 
+class SystemBias(TypedDict):
+    """The judge's rate of one system less that of the human labels, over the n answers that have both."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+class JudgeBiasEntry(TypedDict):
+    """How far the judge's rates are from those of the labels, by system.
+
+    p_value: of "the judge errs alike", the smallest over so many pairs, corrected for their number; None without pairs.
+    """
+
+    systems: dict[str, SystemBias]
+    p_value: float | None
+    pairs: int
+
+
 class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, as goldmeter.wording.comparison_document reads them.
 
@@ -595,6 +617,7 @@ class MetricsReport(TypedDict):
     criteria: by metric whose verdicts are on criteria. self_agreement: candidate → score column, where the judge
     was asked about rows more than once. graded: agreement with grades of people, where there are any. resources: what
     answers took, where the data say it. selected_labels: candidate → why its labels are not taken for random.
+    judge_bias: where answers have both labels and verdicts.
     """
 
     schema: Literal[1]
@@ -623,6 +646,7 @@ class MetricsReport(TypedDict):
     preference: NotRequired[PreferenceEntry]
     resources: NotRequired[Resources]
     selected_labels: NotRequired[Mapping[str, SelectedLabels]]
+    judge_bias: NotRequired[JudgeBiasEntry]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

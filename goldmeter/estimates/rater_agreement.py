@@ -216,7 +216,7 @@ def graded_prediction_powered(
     expected = expected_labels(column.values, scores, candidate.groups, bounds)
     values, inside, outside = column.values[graded], expected[graded], expected[~graded]
     result = with_warnings(lambda: ppi_mean(values, inside, outside, clusters, rest, bounds, confidence))
-    return powered_entry(result, f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted")
+    return powered_entry(result, None, f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted")
 
 
 class _Repeated(NamedTuple):

@@ -132,7 +132,7 @@ def _wait_for(connection: socket.socket) -> None:
     """
     reader, writer = socket.socketpair()
     with reader, writer:
-        writer.setblocking(False)
+        writer.settimeout(0)  # `set_wakeup_fd` takes no descriptor that could wait
         before = signal.set_wakeup_fd(writer.fileno())
         try:
             while connection not in select([connection, reader], [], [])[0]:

@@ -14,6 +14,7 @@ from goldmeter.comparison.gate import Gate
 from goldmeter.estimates import (
     failures,
     human_labels,
+    judge_bias,
     label_sample,
     metrics_report,
     offline_calibration,
@@ -313,7 +314,8 @@ def _with_agreement(
     parts, confidence = run.passes.parts, run.confidence
     rated = {one.name: entry for one in run.labels if (entry := rater_agreement.raters_entry(one, confidence))}
     graded = {} if run.designed else rater_agreement.graded_entries(parts, run.scored, confidence, grouped=run.grouped)
-    sections = {"raters": rated, "graded": graded, "self_agreement": run.repeated, **votes}
+    bias = judge_bias.judge_bias(run.labels, confidence)
+    sections = {"raters": rated, "graded": graded, "self_agreement": run.repeated, "judge_bias": bias, **votes}
     found: Any = {name: rounded(section) for name, section in sections.items() if section}
     return {**document, **found}
 

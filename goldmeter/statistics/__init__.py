@@ -6,7 +6,13 @@ from goldmeter.statistics.clusters import FewClusters
 from goldmeter.statistics.corpus import FewRows, corpus_interval
 from goldmeter.statistics.correlation import correlations
 from goldmeter.statistics.cross_fit import cross_fitted
-from goldmeter.statistics.designed import DesignedDifference, DesignedLabels, designed_difference, designed_mean
+from goldmeter.statistics.designed import (
+    DesignedDifference,
+    DesignedLabels,
+    designed_difference,
+    designed_mean,
+    variance_over_rows,
+)
 from goldmeter.statistics.estimate import Estimate, Method
 from goldmeter.statistics.mean import mean_interval
 from goldmeter.statistics.multiplicity import max_t, sidak
@@ -30,23 +36,23 @@ from goldmeter.statistics.sequential import DriftState, alpha_spending, drift_de
 from goldmeter.statistics.threshold import FittedThreshold, threshold_from_labels
 from goldmeter.statistics.transported import (
     BiasModel,
-    LabelledDifference,
+    LabelledEstimate,
     PeopleDifference,
     bias_model,
     bias_scale,
     people_difference,
-    transported,
+    people_rate,
 )
 from goldmeter.statistics.wilson import score_interval
 
 __all__ = [
     "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
-    "FewRows", "FittedThreshold", "LabelledDifference", "Method", "PairSums", "PairedDifference", "PeopleDifference",
+    "FewRows", "FittedThreshold", "LabelledEstimate", "Method", "PairSums", "PairedDifference", "PeopleDifference",
     "PpiDifference", "PpiEstimate", "Strength", "TooManyRowsError", "VarianceSplit", "WinRate", "agreement",
     "alpha_spending", "bias_model", "bias_scale", "corpus_difference", "corpus_influence", "corpus_interval",
     "correlations", "cross_fitted", "designed_difference", "designed_mean", "detectable_corpus_difference",
     "detectable_difference", "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference",
-    "pass_all", "pass_at", "people_difference", "ppi_difference", "ppi_mean", "question_interval", "required_rows",
-    "rows_to_find", "score_interval", "sidak", "strengths", "threshold_from_labels", "transported", "variance_split",
-    "win_rate",
+    "pass_all", "pass_at", "people_difference", "people_rate", "ppi_difference", "ppi_mean", "question_interval",
+    "required_rows", "rows_to_find", "score_interval", "sidak", "strengths", "threshold_from_labels",
+    "variance_over_rows", "variance_split", "win_rate",
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Means and differences from labels that a sampling design chose with unequal, known probabilities."""
 
 import warnings
+from collections.abc import Sequence
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -336,17 +337,29 @@ def designed_difference(
 
     p_value = inverted(excess) if value else 1.0
     n = min(int(np.count_nonzero(~np.isnan(one.y))) for one in (base, head))
-    variance = _variance_over_rows((base, older), (head, newer), codes)
+    variance = _variance_over_rows([(base, older, -1.0), (head, newer, 1.0)], codes)
     method = Method(DESIGNED)
     return DesignedDifference(value, *limits(confidence), n, method, p_value, older.value, newer.value, variance)
 
 
-def _variance_over_rows(
-    base: tuple[DesignedLabels, WeightedMean], head: tuple[DesignedLabels, WeightedMean], codes: Codes | None
-) -> float:
-    """Return the variance of the difference over just these rows; codes: the cluster of each."""
-    added, largest = np.zeros(base[0].y.size), 0.0
-    for sign, (labels, mean) in ((-1.0, base), (1.0, head)):
+def variance_over_rows(labels: DesignedLabels, clusters: Labels | None = None) -> float:
+    """Return the variance of the mean over just these rows: what the labels of the others could change, above 0.
+
+    Args:
+        labels: N rows, one or more of them labelled.
+        clusters: Cluster of each row, shape (N,); rows of one cluster depend on each other.
+
+    Raises:
+        ValueError: As of `designed_difference`.
+    """
+    codes = None if clusters is None else cluster_codes(clusters, labels.y.size)
+    return _variance_over_rows([(labels, _mean(labels, codes)[0], 1.0)], codes)
+
+
+def _variance_over_rows(sides: Sequence[tuple[DesignedLabels, WeightedMean, float]], codes: Codes | None) -> float:
+    """Return the variance of a sum of means over just these rows, each with its sign; codes: the cluster of each."""
+    added, largest = np.zeros(sides[0][0].y.size), 0.0
+    for labels, mean, sign in sides:
         known = ~np.isnan(labels.y)
         chances = labels.probability[known]
         left_open = np.sqrt(1.0 - chances)

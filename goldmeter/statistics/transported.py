@@ -1,17 +1,15 @@
 """A judge's rate on new data as an interval for the human rate, from the judge's bias on other data sets."""
 
-from collections.abc import Callable
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import ndtr
+from scipy.special import logsumexp, ndtr
 
 from goldmeter.statistics.arrays import FloatArray, check_confidence, finite_array
 from goldmeter.statistics.clusters import Labels, numbered
-from goldmeter.statistics.estimate import Estimate, Method, within
 
 # One data set says nothing of the spread between data sets.
 FEWEST_SETS = 2
@@ -40,6 +38,19 @@ class BiasModel(NamedTuple):
     variances: FloatArray
     sets: int
     systems: int
+
+    def points(self) -> FloatArray:
+        """Points of the bias, densest around its mean."""
+        mean = float(self.weights @ self.means)
+        spread = sqrt(float(self.weights @ (self.variances + (self.means - mean) ** 2)))
+        return np.asarray(mean + spread * np.sinh(np.linspace(-4.0, 4.0, _COARSE)))
+
+    def log_density(self, bias: FloatArray) -> FloatArray:
+        """Up to a constant, of parts that are not rare."""
+        often = self.weights > _RARE * self.weights.max()
+        means, variances = self.means[often], self.variances[often]
+        logs = np.log(self.weights[often] / np.sqrt(variances)) - 0.5 * (bias[:, None] - means) ** 2 / variances
+        return np.asarray(logsumexp(logs, axis=1))
 
 
 def bias_model(bias: npt.ArrayLike, variances: npt.ArrayLike, sets: Labels) -> BiasModel:
@@ -75,36 +86,8 @@ def bias_model(bias: npt.ArrayLike, variances: npt.ArrayLike, sets: Labels) -> B
     return _posterior(effects, known, np.eye(count)[codes], between, inside)
 
 
-def transported(rate: float, variance: float, model: BiasModel, confidence: float = 0.95) -> Estimate:
-    """Return a judge's rate on new data with a prediction interval for the human rate on the same data.
-
-    The interval adds the spread of the bias to the sampling variance of the rate. The value is the judge's rate: its
-    mean bias on other data moves the interval, but not the value.
-
-    Args:
-        rate: The judge's rate, in [0, 1].
-        variance: Its sampling variance.
-        model: The judge's bias, on data sets like the new one.
-        confidence: In (0, 1).
-
-    Raises:
-        ValueError: A rate outside [0, 1], a negative variance, or a confidence outside (0, 1).
-
-    >>> one = np.ones(1)
-    >>> model = BiasModel(one, -0.05 * one, 0.04**2 * one, 3, 22)
-    >>> estimate = transported(0.7, 0.03**2, model)  # .75 ± 1.96 · .05
-    >>> round(estimate.low, 4), round(estimate.high, 4)
-    (0.652, 0.848)
-    """
-    check_confidence(confidence)
-    if not (0.0 <= rate <= 1.0 and variance >= 0.0):
-        raise ValueError(f"rate = {rate}, variance = {variance}: expected a rate in [0, 1] and a variance of 0 or more")
-    low, high = _limits(model, -model.means, model.variances + variance, confidence)
-    return within(rate, (rate + low, rate + high), (0.0, 1.0), model.systems, Method("random effects"))
-
-
-class LabelledDifference(NamedTuple):
-    """The difference of people's rates over a data set, by labels of a part of its rows; variance: above 0."""
+class LabelledEstimate(NamedTuple):
+    """People's rate over a data set, or the difference of two, by labels of a part of its rows; variance: above 0."""
 
     value: float
     variance: float
@@ -160,7 +143,7 @@ def people_difference(
     judge: float,
     scale: float,
     sampling: float,
-    labelled: LabelledDifference | None = None,
+    labelled: LabelledEstimate | None = None,
     confidence: float = 0.95,
 ) -> PeopleDifference:
     """Return an interval for the difference of people's rates of two systems, from all that is known of it.
@@ -191,21 +174,48 @@ def people_difference(
             f"judge = {judge}, scale = {scale}, sampling = {sampling}: expected a difference in [-1, 1], and a scale "
             "and a variance of 0 or more"
         )
-    points, weights, widths = _posterior_difference(judge, max(scale, _LEAST), labelled)
-    spread = np.sqrt(sampling + widths**2 / 12.0)  # a point stands for what lies around it
+    found = _posterior_of(_StudentBias(max(scale, _LEAST)), judge, sampling, labelled)
+    less = found.below(0.0)
+    return PeopleDifference(*found.limits(confidence, (-1.0, 1.0)), min(2.0 * min(less, 1.0 - less), 1.0))
 
-    def below(x: float) -> float:
-        return float(weights @ ndtr((x - points) / spread))
 
-    def quantile(share: float) -> float:
-        if below(-1.0) >= share:
-            return -1.0
-        if below(1.0) <= share:
-            return 1.0
-        return float(brentq(lambda x: below(x) - share, -1.0, 1.0, xtol=1e-9))
+def people_rate(
+    judge: float,
+    bias: BiasModel | float,
+    sampling: float,
+    labelled: LabelledEstimate | None = None,
+    confidence: float = 0.95,
+) -> tuple[float, float]:
+    """Return an interval for people's rate, from a judge's rate over all rows and labels of a part of them.
 
-    tail, less = (1.0 - confidence) / 2.0, below(0.0)
-    return PeopleDifference(quantile(tail), quantile(1.0 - tail), min(2.0 * min(less, 1.0 - less), 1.0))
+    Args:
+        judge: The judge's rate over all rows, in [0, 1].
+        bias: The judge's bias on data like these; or the scale of a Student t distribution of it around 0, above 0.
+        sampling: Sampling variance of the rate over all rows, 0 or more.
+        labelled: The rate by labels of a part of the rows, chosen at random or by a design; None without.
+        confidence: In (0, 1).
+
+    Raises:
+        ValueError: A rate outside [0, 1], a scale that is not above 0, a negative variance, or a confidence outside
+            (0, 1).
+
+    >>> one = np.ones(1)
+    >>> model = BiasModel(one, -0.05 * one, 0.04**2 * one, 3, 22)
+    >>> [round(limit, 4) for limit in people_rate(0.7, model, 0.03**2)]  # .75 ± 1.96 · .05
+    [0.652, 0.848]
+    >>> alone = people_rate(0.8, 0.05, 1e-4)
+    >>> few = people_rate(0.8, 0.05, 1e-4, LabelledEstimate(0.8, 0.05**2))  # ± 0.098 by the labels alone
+    >>> [round(limit, 3) for limit in (*alone, *few)]
+    [0.66, 0.94, 0.717, 0.883]
+    """
+    check_confidence(confidence)
+    prior = bias if isinstance(bias, BiasModel) else _StudentBias(bias)
+    if not (0.0 <= judge <= 1.0 and sampling >= 0.0) or (isinstance(prior, _StudentBias) and prior.scale <= 0.0):
+        raise ValueError(
+            f"judge = {judge}, bias = {bias}, sampling = {sampling}: expected a rate in [0, 1], a scale above 0, and a "
+            "variance of 0 or more"
+        )
+    return _posterior_of(prior, judge, sampling, labelled).limits(confidence, (0.0, 1.0))
 
 
 # Degrees of freedom of the biases' distribution: few data sets show them, and a new kind of system may be far out.
@@ -213,26 +223,64 @@ _DF = 4.0
 # The least scale that is used: with 0, the density would be undefined.
 _LEAST = 1e-9
 _GRID = 2_001
+# Points of a grid of which each costs as much as a mixture has parts, and the parts that count.
+_COARSE, _RARE = 401, 1e-4
 
 
-def _posterior_difference(
-    judge: float, scale: float, labelled: LabelledDifference | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return points of the difference over the data set, their probabilities, and how far each is from the next.
+class _StudentBias(NamedTuple):
+    """A bias around 0 with this scale."""
 
-    Points lie densest around the judge's difference, and around that of the labels; all arrays of shape (g,).
-    """
-    steps = np.sinh(np.linspace(-10.0, 10.0, _GRID))
-    points = judge + scale * steps
+    scale: float
+
+    def points(self) -> FloatArray:
+        """Points of the bias, densest around 0."""
+        return np.asarray(self.scale * np.sinh(np.linspace(-10.0, 10.0, _GRID)))
+
+    def log_density(self, bias: FloatArray) -> FloatArray:
+        """Up to a constant."""
+        return np.asarray(-0.5 * (_DF + 1.0) * np.log1p((bias / self.scale) ** 2 / _DF))
+
+
+class _Posterior(NamedTuple):
+    """Points of a quantity over the data set, their probabilities, and the spread of the population around each."""
+
+    points: FloatArray
+    weights: FloatArray
+    spread: FloatArray
+
+    def below(self, x: float) -> float:
+        """The probability of less than x."""
+        return float(self.weights @ ndtr((x - self.points) / self.spread))
+
+    def limits(self, confidence: float, bounds: tuple[float, float]) -> tuple[float, float]:
+        """The central interval, within the bounds."""
+        tail = (1.0 - confidence) / 2.0
+        return self._quantile(tail, bounds), self._quantile(1.0 - tail, bounds)
+
+    def _quantile(self, share: float, bounds: tuple[float, float]) -> float:
+        lowest, highest = bounds
+        if self.below(lowest) >= share:
+            return lowest
+        if self.below(highest) <= share:
+            return highest
+        return float(brentq(lambda x: self.below(x) - share, lowest, highest, xtol=1e-9))
+
+
+def _posterior_of(
+    prior: "BiasModel | _StudentBias", judge: float, sampling: float, labelled: LabelledEstimate | None
+) -> _Posterior:
+    """Return what the judge's value, less its bias, and labels say; points are densest around both."""
+    points = judge - prior.points()
     if labelled is not None:
         error = sqrt(labelled.variance)
-        points = np.unique([*points, *(labelled.value + error * np.linspace(-9.0, 9.0, _GRID))])
-    density = -0.5 * (_DF + 1.0) * np.log1p(((points - judge) / scale) ** 2 / _DF)
+        points = np.concatenate([points, labelled.value + error * np.linspace(-9.0, 9.0, _GRID)])
+    points = np.unique(points)
+    density = prior.log_density(judge - points)
     if labelled is not None:
-        density -= 0.5 * ((points - labelled.value) / error) ** 2
+        density = density - 0.5 * ((points - labelled.value) / error) ** 2
     widths = np.gradient(points)
     weights = np.exp(density - density.max()) * widths
-    return points, weights / weights.sum(), widths
+    return _Posterior(points, weights / weights.sum(), np.sqrt(sampling + widths**2 / 12.0))
 
 
 def _posterior(
@@ -255,16 +303,3 @@ def _posterior(
     weights = np.exp(log_weights - log_weights.max())
     systems, sets = member.shape
     return BiasModel(weights / weights.sum(), means, 1.0 / weight + between + inside, sets, systems)
-
-
-def _limits(model: BiasModel, means: FloatArray, variances: FloatArray, confidence: float) -> tuple[float, float]:
-    """Return the quantiles of a mixture of normal distributions with the model's weights."""
-    spread = np.sqrt(variances)
-    reach = float(np.abs(means).max()) + 10.0 * sqrt(float(variances.max()))
-
-    def excess(share: float) -> Callable[[float], float]:
-        return lambda x: float(model.weights @ ndtr((x - means) / spread)) - share
-
-    tail = (1.0 - confidence) / 2.0
-    low, high = (float(brentq(excess(share), -reach, reach, xtol=1e-9)) for share in (tail, 1.0 - tail))
-    return low, high

@@ -75,7 +75,22 @@ def trust(document: MetricsReport) -> list[str]:
     Without labels it is what the headlines say of the judge's error. Empty where no answer has a verdict.
     """
     more = [*panel(document), *graded(document), *self_agreement(document), *recalibration(document)]
-    return [*lost_votes(document), *selected_labels(document), *agreement_lines(document), *more]
+    checks = [*lost_votes(document), *selected_labels(document), *unequal_bias(document)]
+    return [*checks, *agreement_lines(document), *more]
+
+
+def unequal_bias(document: MetricsReport) -> Iterator[str]:
+    """That the judge errs differently on different systems by the labels, if it does."""
+    found = document.get("judge_bias")
+    if found is None or found["p_value"] is None or found["p_value"] >= 1.0 - document["confidence"]:
+        return
+    by_size = sorted(found["systems"].items(), key=lambda item: -item[1]["value"])
+    ends = dict([by_size[0], by_size[-1]])
+    sides = [f"{points_interval(one['value'], one['low'], one['high'])} for {name}" for name, one in ends.items()]
+    yield (
+        f"The judge errs differently on these systems (p = {found['p_value']:.2g}): its rate less that of the labels "
+        f"is {' and '.join(sides)}. Compare them by labels."
+    )
 
 
 def selected_labels(document: MetricsReport) -> list[str]:

@@ -93,6 +93,7 @@ def test_a_label_without_a_probability_is_refused() -> None:
     ("mapping", "message"),
     [
         ({"labels": "designed"}, "dataset.labels: designed, but no labels are mapped"),
+        ({"labels": "random"}, "dataset.labels: random, but no labels are mapped; name their column"),
         (
             {"labels": "designed", "candidates": {"m": {"response": "a", "label": "ok"}}},
             r"dataset.candidates.m.label: dataset.labels is designed, .* name its column: .*label.probability",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.estimates import human_labels
+from goldmeter.estimates import labelled_rate
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.headline import deciding, headlines, leaders, rates
@@ -48,7 +48,7 @@ def entries(one: Candidate, probabilities: Any = None) -> dict[str, Any]:
         estimate = mean_interval(measured)
         found[column.name] = estimate._asdict() | {"n": len(measured)}
     if probabilities is not None:
-        powered = human_labels.prediction_powered(one, np.asarray(probabilities), 0.95, random=True)
+        powered = labelled_rate.prediction_powered(one, np.asarray(probabilities), 0.95, random=True)
         found["label"]["ppi"] = powered
     return found
 
@@ -90,6 +90,26 @@ def test_labels_of_a_random_part_are_combined_with_the_judge() -> None:
     assert by_model["by"] == "human labels and m"
     assert shown["note"].startswith("by human labels of 80 of 400 rows, chosen at random; with scores of all rows")
     assert shown["high"] - shown["low"] < mean_interval(labels[~np.isnan(labels)]).high - 0.65
+
+
+def test_the_error_of_the_judge_on_other_systems_narrows_the_interval_of_few_labels() -> None:
+    truth = np.arange(N) % 4 > 0
+    verdicts = np.where(np.arange(N) % 11 == 0, ~truth, truth)
+    one = candidate(label=np.where(np.arange(N) % 10 == 0, truth, np.nan), meaning_match=verdicts)
+    blind = candidate(label=one.columns[0].values)
+    scores = np.full(N, 0.5)
+
+    shown, without = headline(ON_LABELS, one, probabilities=scores), headline(ON_LABELS, blind, probabilities=scores)
+
+    assert shown["note"].endswith("; the interval also uses the error stated for judges like a judge")
+    assert shown["high"] - shown["low"] < 0.9 * (without["high"] - without["low"])
+
+
+def test_a_gate_by_labels_without_labels_says_what_to_do() -> None:
+    shown = headline(ON_LABELS, candidate(meaning_match=np.ones(N)))
+
+    assert (shown["value"], shown["status"]) == (None, "unknown")
+    assert "leave gate.primary empty" in shown["note"]
 
 
 def test_the_offline_judge_without_labels_has_an_interval_that_includes_its_error() -> None:

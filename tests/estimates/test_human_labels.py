@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.estimates import human_labels
+from goldmeter.estimates import human_labels, labelled_rate
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn, Slices
 from goldmeter.estimates.metrics_report import fitted_thresholds
@@ -94,7 +94,7 @@ def test_too_few_labels_say_nothing(labels):
 
     assert human_labels.agreement(one, f1, 0.95) is None
     assert human_labels.thresholds([one], 0.95) == {}
-    assert human_labels.prediction_powered(one, np.zeros(len(labels)), 0.95, random=True) is None
+    assert labelled_rate.prediction_powered(one, np.zeros(len(labels)), 0.95, random=True) is None
 
 
 def test_a_metric_beside_no_label_column_has_no_agreement():
@@ -110,7 +110,7 @@ def test_one_cluster_of_labels_says_nothing():
     assert human_labels.agreement(one, f1, 0.95) is None
     assert human_labels.thresholds([one], 0.95) == {}
     part = candidate(column("label", [1, 0] * 10 + [NAN] * 20, LABEL), column("f1", [0.7] * 40, GATED), groups=[3] * 40)
-    assert human_labels.prediction_powered(part, np.zeros(40), 0.95, random=True) is None
+    assert labelled_rate.prediction_powered(part, np.zeros(40), 0.95, random=True) is None
 
 
 def test_a_threshold_is_fitted_on_all_candidates_and_used_where_params_ask_for_it():
@@ -163,7 +163,7 @@ def test_few_labels_and_a_cheap_score_narrow_the_interval():
     right, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED), column("bleu", scores**2, GATED))
 
-    found = human_labels.prediction_powered(one, scores, 0.95, random=True)
+    found = labelled_rate.prediction_powered(one, scores, 0.95, random=True)
     alone = mean_interval(right[:100])
 
     assert (found["n"], found["n_rest"], found["score"]) == (100, 300, "3 scores, cross-fitted")
@@ -176,14 +176,14 @@ def test_labels_that_were_not_chosen_at_random_get_no_help():
     _, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED))
 
-    assert human_labels.prediction_powered(one, scores, 0.95, random=False) is None
+    assert labelled_rate.prediction_powered(one, scores, 0.95, random=False) is None
 
 
 def test_all_rows_labelled_need_no_help():
     _, label, scores = labelled_in_part(labels=400)
 
     assert (
-        human_labels.prediction_powered(candidate(label, column("f1", scores, GATED)), scores, 0.95, random=True)
+        labelled_rate.prediction_powered(candidate(label, column("f1", scores, GATED)), scores, 0.95, random=True)
         is None
     )
 
@@ -195,21 +195,21 @@ def test_a_score_that_some_rows_lack_still_helps_and_one_that_many_lack_does_not
     one = candidate(label, column("f1", some, GATED), column("bleu", many, GATED))
 
     assert (
-        human_labels.prediction_powered(one, np.full(400, NAN), 0.95, random=True)["score"] == "1 score, cross-fitted"
+        labelled_rate.prediction_powered(one, np.full(400, NAN), 0.95, random=True)["score"] == "1 score, cross-fitted"
     )
 
 
 def test_without_any_cheap_score_there_is_no_estimate():
     _, label, _ = labelled_in_part()
 
-    assert human_labels.prediction_powered(candidate(label), np.full(400, NAN), 0.95, random=True) is None
+    assert labelled_rate.prediction_powered(candidate(label), np.full(400, NAN), 0.95, random=True) is None
 
 
 def test_grouped_labels_are_counted_by_group():
     _, label, scores = labelled_in_part()
     one = candidate(label, column("f1", scores, GATED), groups=np.arange(400) // 4)
 
-    found = human_labels.prediction_powered(one, scores, 0.95, random=True)
+    found = labelled_rate.prediction_powered(one, scores, 0.95, random=True)
 
     assert found["n"] == 100
     assert found["low"] < found["value"] < found["high"]
@@ -296,22 +296,22 @@ def designed(groups=None, slices=None, chances=None):
 
 def test_labels_of_a_design_count_by_their_probabilities_over_all_rows_and_in_slices():
     judged = np.repeat([0.99, 0.5], 100)
-    found = {part[:2]: part[2] for part in human_labels.designed_estimates(designed(), judged, 0.95)}
+    found = {part[:2]: part[2] for part in labelled_rate.designed_estimates(designed(), judged, 0.95)}
 
     assert [round(one.value, 2) for one in found.values()] == [0.75, 1.0, 0.5]
     assert [*found] == [(None, None), ("kind", "sure"), ("kind", "unsure")]
     assert [one.n for one in found.values()] == [60, 10, 50]
-    entry = human_labels.prediction_powered(designed(), judged, 0.95, random=True)
+    entry = labelled_rate.prediction_powered(designed(), judged, 0.95, random=True)
     assert (entry["value"], entry["n"], entry["n_rest"]) == (found[None, None].value, 60, 140)
 
 
 def test_labels_of_a_design_need_no_score_and_may_be_of_all_rows():
     nothing = np.full(200, NAN)
-    entry = human_labels.prediction_powered(designed(), nothing, 0.95, random=True)
+    entry = labelled_rate.prediction_powered(designed(), nothing, 0.95, random=True)
     everything = replace(designed(), columns=[column("label", [1.0, 0.0] * 100, LABEL)], label_probability=np.ones(200))
 
     assert (entry["value"], entry["method"]) == (pytest.approx(0.75), "designed, labels alone")
-    assert human_labels.prediction_powered(everything, nothing, 0.95, random=True)["value"] == pytest.approx(0.5)
+    assert labelled_rate.prediction_powered(everything, nothing, 0.95, random=True)["value"] == pytest.approx(0.5)
 
 
 def test_a_slice_without_labels_of_a_design_or_with_those_of_one_group_has_no_value():
@@ -319,8 +319,8 @@ def test_a_slice_without_labels_of_a_design_or_with_those_of_one_group_has_no_va
     judged = np.repeat([0.99, 0.5], 100)
     groups = np.repeat([0, 1, 2], [100, 50, 50])
 
-    without = [part[2] for part in human_labels.designed_estimates(designed(slices={"kind": empty}), judged, 0.95)]
-    of_one = [part[2] for part in human_labels.designed_estimates(designed(groups=groups), judged, 0.95)]
+    without = [part[2] for part in labelled_rate.designed_estimates(designed(slices={"kind": empty}), judged, 0.95)]
+    of_one = [part[2] for part in labelled_rate.designed_estimates(designed(groups=groups), judged, 0.95)]
 
     assert np.isnan(without[2].value)
     assert without[2][1:4] == (0.0, 1.0, 0)
@@ -341,6 +341,6 @@ def test_any_labels_of_a_design_give_a_value_in_its_interval(rows):
     label[::2], chances[::2] = zip(*rows, strict=True)
     one = replace(candidate(column("label", label, LABEL)), labels_random=True, label_probability=chances)
 
-    [(_, _, found)] = human_labels.designed_estimates(one, np.linspace(0, 1, n), 0.95)
+    [(_, _, found)] = labelled_rate.designed_estimates(one, np.linspace(0, 1, n), 0.95)
 
     assert 0.0 <= found.low <= found.value <= found.high <= 1.0

@@ -74,9 +74,7 @@ def start(folder: Path, code: str, *arguments: str, **environment: str) -> "Proc
     )
 
 
-def delegated(
-    run: "Process[str]", folder: Path, stage: str, code: str = CLIENT, **environment: str
-) -> "Process[str]":
+def delegated(run: "Process[str]", folder: Path, stage: str, code: str = CLIENT, **environment: str) -> "Process[str]":
     marks = {"DVC_STAGE": stage, stage_server.RUN: str(run.pid)}
     return start(folder, code, stage, **marks, **environment)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
-from goldmeter.statistics import LabelledDifference, bias_model, bias_scale, people_difference, transported
+from goldmeter.statistics import LabelledEstimate, bias_model, bias_scale, people_difference, people_rate
 
 SETS = ["a"] * 5 + ["b"] * 10 + ["c"] * 5
 
@@ -32,19 +32,18 @@ def test_covers_a_new_system_of_a_new_set(between, inside):
     for _ in range(draws):
         model = bias_model(drawn(rng, between, inside, 0.02), np.full(20, 0.02**2), SETS)
         bias = rng.normal(0, between) + rng.normal(0, inside)
-        estimate = transported(0.5, 0.0, model)
-        hits += estimate.low <= 0.5 - bias <= estimate.high
+        low, high = people_rate(0.5, model, 0.0)
+        hits += low <= 0.5 - bias <= high
 
     assert hits / draws >= 0.93 - 3 * (0.05 * 0.95 / draws) ** 0.5
 
 
-def test_a_bias_that_systems_share_moves_the_interval_and_not_the_value():
+def test_a_bias_that_systems_share_moves_the_interval():
     strict = bias_model([-0.1] * 20, [1e-6] * 20, [str(i % 10) for i in range(20)])
 
-    estimate = transported(0.6, 0.01**2, strict)
+    low, high = people_rate(0.6, strict, 0.01**2)
 
-    assert estimate.value == 0.6 == estimate.low
-    assert 0.7 < estimate.high < 0.73
+    assert 0.67 < low < 0.7 < high < 0.73
 
 
 def test_the_scale_of_biases_is_found_again_without_the_sampling_error():
@@ -72,7 +71,7 @@ def test_a_scale_of_wrong_numbers_is_refused(columns, message):
 
 @given(st.floats(-1, 1), st.floats(0, 0.3), st.floats(0, 0.1), st.floats(-1, 1), st.floats(1e-8, 1.0), st.booleans())
 def test_interval_and_p_value_agree_and_lie_in_the_bounds(judge, scale, sampling, value, variance, labelled):
-    known = LabelledDifference(value, variance) if labelled else None
+    known = LabelledEstimate(value, variance) if labelled else None
 
     found = people_difference(judge, scale, sampling, known)
 
@@ -93,12 +92,12 @@ def test_without_labels_the_interval_is_that_of_a_t_distribution_and_its_samplin
 
 def test_labels_narrow_the_interval_and_win_where_they_contradict_the_judge():
     alone = people_difference(0.1, 0.03, 1e-4)
-    some = people_difference(0.1, 0.03, 1e-4, LabelledDifference(0.1, 0.03**2))
-    others = people_difference(0.1, 0.005, 0.0, LabelledDifference(-0.4, 0.03**2))
+    some = people_difference(0.1, 0.03, 1e-4, LabelledEstimate(0.1, 0.03**2))
+    others = people_difference(0.1, 0.005, 0.0, LabelledEstimate(-0.4, 0.03**2))
 
     assert some.high - some.low < 0.8 * (alone.high - alone.low)
     assert others.low < -0.4 < others.high < -0.25
-    assert people_difference(0.1, 1e6, 0.0, LabelledDifference(0.3, 0.03**2)).low == pytest.approx(
+    assert people_difference(0.1, 1e6, 0.0, LabelledEstimate(0.3, 0.03**2)).low == pytest.approx(
         0.3 - 1.96 * 0.03, abs=1e-3
     )
 
@@ -110,7 +109,7 @@ def test_covers_the_difference_of_people_with_any_number_of_labels():
         for _ in range(draws):
             true = rng.normal(0, 0.05)
             judge = true + scale * rng.standard_t(4)
-            known = None if error is None else LabelledDifference(true + rng.normal(0, error), error**2)
+            known = None if error is None else LabelledEstimate(true + rng.normal(0, error), error**2)
             found = people_difference(float(np.clip(judge, -1, 1)), scale, 0.0, known)
             hits += found.low <= true <= found.high
         assert hits / draws >= 0.935 - 3 * (0.05 * 0.95 / draws) ** 0.5
@@ -143,10 +142,29 @@ def test_what_cannot_be_fitted_is_refused(bias, variances, sets, message):
     st.floats(0, 1),
     st.floats(0, 0.3),
 )
-def test_the_interval_contains_the_judges_rate_and_stays_within_0_and_1(bias, known, rate, variance):
+def test_the_interval_of_a_rate_stays_within_0_and_1(bias, known, rate, variance):
     model = bias_model(bias, [known] * len(bias), ["a", "a", "b", "b", *["c"] * (len(bias) - 4)])
 
-    estimate = transported(rate, variance, model)
+    low, high = people_rate(rate, model, variance)
 
-    assert 0.0 <= estimate.low <= rate <= estimate.high <= 1.0
+    assert 0.0 <= low <= high <= 1.0
     assert model.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("prior", [0.05, bias_model([-0.05, 0.02, 0.04, 0.01], [1e-4] * 4, ["a", "a", "b", "c"])])
+def test_labels_narrow_the_interval_of_a_rate_the_more_the_more_exact_they_are(prior):
+    widths = [np.ptp(people_rate(0.7, prior, 1e-4, LabelledEstimate(0.7, error**2))) for error in (0.2, 0.06, 0.01)]
+
+    assert np.ptp(people_rate(0.7, prior, 1e-4)) > widths[0] > widths[1] > widths[2]
+
+
+def test_exact_labels_outweigh_a_judge_who_is_far_off():
+    low, high = people_rate(0.9, 0.05, 0.0, LabelledEstimate(0.6, 0.01**2))
+
+    assert (low, high) == pytest.approx((0.6 - 1.96 * 0.01, 0.6 + 1.96 * 0.01), abs=0.003)
+
+
+@pytest.mark.parametrize(("judge", "bias", "sampling"), [(1.1, 0.05, 0.0), (0.5, 0.0, 0.0), (0.5, 0.05, -1.0)])
+def test_a_rate_that_is_none_is_refused(judge, bias, sampling):
+    with pytest.raises(ValueError, match="expected a rate in"):
+        people_rate(judge, bias, sampling)

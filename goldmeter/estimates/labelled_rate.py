@@ -1,0 +1,140 @@
+"""People's rate from labels of a part of the rows: the scores of all rows, and a judge whose error is known, help."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.estimates import is_one_cluster, silenced, with_warnings
+from goldmeter.estimates.headline import standard_error
+from goldmeter.estimates.human_labels import (
+    FEWEST,
+    LABEL,
+    cheap_scores,
+    column_of,
+    expected_labels,
+    most_have,
+    powered_entry,
+    split,
+)
+from goldmeter.estimates.judge_error import rate_bias
+from goldmeter.estimates.metrics_report import PredictionPowered
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.signature import VerdictSource
+from goldmeter.metrics.base import Floats
+
+if TYPE_CHECKING:  # importing scipy takes half a second
+    from goldmeter.statistics import Estimate, PpiEstimate
+
+
+def prediction_powered(
+    candidate: Candidate, offline: Floats, confidence: float, *, random: bool
+) -> PredictionPowered | None:
+    """The share of right answers, from labels on a part of the rows, chosen at random, and every metric on all of them.
+
+    Args:
+        candidate: n rows.
+        offline: The offline judge's probabilities, shape (n,).
+        confidence: Between 0.5 and 1.
+        random: Whether params say that the labelled rows were chosen at random, with equal or known probabilities.
+
+    Returns:
+        None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
+    """
+    from goldmeter.statistics import ppi_mean
+
+    label, designed = column_of(candidate, LABEL), candidate.labels_designed
+    labelled = None if label is None else ~np.isnan(label.values)
+    if label is None or labelled is None or not random or labelled.sum() < FEWEST:
+        return None
+    scores = cheap_scores(candidate, offline)
+    clusters, rest = split(candidate.groups, labelled, ~labelled)
+    if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
+        return None
+    expected = expected_labels(label.values, scores, candidate.groups)
+    by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted"
+    if designed:
+        result = _designed(candidate, label.values, expected, confidence)
+    else:
+        labels, inside, outside = label.values[labelled], expected[labelled], expected[~labelled]
+        result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
+    return powered_entry(*_with_judge(candidate, result, label.values, expected, confidence), by)
+
+
+def designed_estimates(
+    candidate: Candidate, offline: Floats, confidence: float
+) -> "Iterator[tuple[str | None, str | None, Estimate]]":
+    """The share of right answers by labels that a design chose: over all rows, and over each slice.
+
+    The mean of such labels alone would be that of rows on which the judge is unsure. A part without labels, or with
+    those of a single cluster, has no value.
+
+    Args:
+        candidate: n rows with `label_probability`.
+        offline: The offline judge's probabilities, shape (n,).
+        confidence: Between 0.5 and 1.
+
+    Yields:
+        Slice column and value, both None for all rows, and the estimate.
+    """
+    label = column_of(candidate, LABEL)
+    if label is None:
+        return
+    expected = expected_labels(label.values, cheap_scores(candidate, offline), candidate.groups)
+    yield None, None, _designed(candidate, label.values, expected, confidence).estimate
+    for name, coded in candidate.slices.items():
+        for code in np.unique(coded.codes):
+            part = coded.codes == code
+            result = _designed(candidate.rows(part), label.values[part], expected[part], confidence)
+            yield name, coded.values[code], result.estimate
+
+
+def _with_judge(
+    candidate: Candidate, result: "PpiEstimate", labels: Floats, expected: Floats, confidence: float
+) -> "tuple[PpiEstimate, str | None]":
+    """The estimate with what is known of the judge's error, if that narrows it, and the judge's name.
+
+    labels: shape (n,), NaN without one; expected: shape (n,).
+    """
+    from goldmeter.statistics import DesignedLabels, LabelledEstimate, mean_interval, people_rate, variance_over_rows
+
+    verdicts = column_of(candidate, VERDICT)
+    if verdicts is None or not most_have(verdicts.values):
+        return result, None
+    judge = VerdictSource.of(verdicts.facts.signature)
+    bias = rate_bias(judge, 0.0 if candidate.outside is None else float(candidate.outside.mean()))
+    if bias is None:
+        return result, None
+    judged = ~np.isnan(verdicts.values)
+    groups = None if candidate.groups is None else candidate.groups[judged]
+    with silenced():
+        by_judge = mean_interval(verdicts.values[judged], groups, confidence=confidence)
+        chances = np.full(len(labels), np.count_nonzero(~np.isnan(labels)) / len(labels))
+        if candidate.label_probability is not None:
+            chances = candidate.label_probability
+        variance = variance_over_rows(DesignedLabels(labels, expected, chances), candidate.groups)
+    sampling = standard_error(by_judge.low, by_judge.high, confidence) ** 2
+    known = LabelledEstimate(result.value, variance)
+    low, high = people_rate(by_judge.value, bias, sampling, known, confidence)
+    low, high = min(low, result.value), max(high, result.value)
+    before = result.high - result.low
+    if high - low >= before:
+        return result, None
+    worth = result.labels_worth * (before / (high - low)) ** 2
+    return result._replace(low=low, high=high, labels_worth=worth), judge.name
+
+
+def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> "PpiEstimate":
+    """Estimate from labels that a design chose; labels, expected: shape (n,), NaN without a label."""
+    from goldmeter.statistics import designed_mean
+
+    labelled = ~np.isnan(labels)
+    clusters, rest = split(candidate.groups, labelled, ~labelled)
+    chances = np.asarray(candidate.label_probability)[labelled]
+    if is_one_cluster(clusters):
+        labelled[:], chances, clusters, rest = False, chances[:0], None, None
+    inside, outside = expected[labelled], expected[~labelled]
+    return with_warnings(
+        lambda: designed_mean(labels[labelled], inside, outside, chances, clusters, rest, confidence=confidence)
+    )

@@ -20,7 +20,7 @@ from goldmeter.wording.verdicts import RELATIONS, Verdict
 Row = dict[str, Any]
 # Table → the title of its metrics; that of a stage that a user adds is its name.
 FAMILIES = {
-    "load": "Human labels and imported scores",
+    "load": "Given in the data",
     "lexical": "Words and characters",
     "semantic": "Meaning",
     "judge": "Judge",

@@ -79,6 +79,7 @@ SHAPES = [
         "inspect.eval", {"mockllm/model": 6}, "meaning_match", {"score_match": (0.4, 5), "score_includes": (0.4, 5)},
         failed=1, told="mockllm/model has no answer in 1 of 6 rows",
     ),
+    Shape("graded.jsonl", {"sample": 12}, "meaning_match", {"score_status": (0.75, 12)}),
     Shape("joined", {"gpt4": 10, "fid": 10}, "label", {"label": (1.0, 10), "exact_match": (1.0, 10)}),
 ]  # fmt: skip
 
@@ -86,6 +87,13 @@ SHAPES = [
 def write_shapes(project: Any) -> None:
     for log in ("lm_eval", "inspect.eval"):
         (shutil.copytree if "." not in log else shutil.copy)(LOGS / log, project.folder / "data" / log)
+    write(project, "graded.jsonl", [
+        {
+            "id": i, "datasource_item": {"question": f"What is {i} plus {i}?", "ideal": f"{i + i}"},
+            "sample": {"output": f"It is {i + i}." if i % 4 else "no idea"}, "status": "pass" if i % 4 else "fail",
+        }
+        for i in range(12)
+    ])  # fmt: skip
     asked = [{"question": f"What is {i} plus {i}?", "gold": f"the {i + i}"} for i in range(10)]
     said = {"gpt4": [row["gold"] for row in asked], "fid": ["nothing"] * 10}
     for name, answers in said.items():
@@ -129,4 +137,6 @@ def test_from_init_to_a_report_without_editing_more_than_it_asks(shapes: Any, sh
     first = scores[next(iter(shape.rows))]
     assert first["exact_match"]["n_failed"] == shape.failed
     assert {name: (first[name]["value"], first[name]["n"]) for name in shape.measures} == shape.measures
-    assert all(name in shapes.read("reports/index.html") for name in shape.rows)
+    page = shapes.read("reports/index.html")
+    assert all(name in page for name in shape.rows)
+    assert ("by human labels" in page + shapes.run("python", "-m", "tasks", "summary")) == (shape.primary == "label")

@@ -44,6 +44,17 @@ def headlines(
     return {one.name: _headline(primary, one, entries.get(one.name, {}), judge, confidence) for one in candidates}
 
 
+def limits_with_error(headlines: Mapping[str, HeadlineEntry], candidate: str, metric: str) -> Limited | None:
+    """A candidate's rate by a metric with the limits of its headline, if those include the judge's error.
+
+    So that one page has one interval of one rate.
+    """
+    headline = headlines.get(candidate)
+    if headline is None or headline["measure"] != metric or headline["status"] != "estimated":
+        return None
+    return headline.get("plain", _limited(headline))
+
+
 def leaders(
     primary: Primary,
     shown: Mapping[str, HeadlineEntry],

@@ -77,7 +77,7 @@ def summarize(
         options: How much the page shows.
         crew: The processes that read the parts.
     """
-    measured = measured_rows(estimates)
+    measured = measured_rows(estimates, report.get("headlines"))
     return summary_of(*_run(parts, measured, report, crew), measured, options, crew)
 
 

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from goldmeter.comparison.gate import verdict
 from goldmeter.estimates.column_facts import VALUE, ColumnFacts
-from goldmeter.estimates.headline import deciding
+from goldmeter.estimates.headline import deciding, limits_with_error
+from goldmeter.estimates.metrics_report import HeadlineEntry
 from goldmeter.reporting.survey import Reasons, most_frequent
 from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, Unit
 from goldmeter.wording.evidence import by_column
@@ -106,10 +107,21 @@ class SliceTable(NamedTuple):
     left_out: int
 
 
-def measured_rows(estimates: pa.Table) -> dict[tuple[str, str], Row]:
-    """Return (metric, candidate) → its estimate over all rows, if any row is measured."""
-    headline = estimates.filter(pc.is_null(estimates["slice"])).to_pylist()
-    return {(row["metric"], row["candidate"]): row for row in headline if row["n"]}
+def measured_rows(
+    estimates: pa.Table, headlines: Mapping[str, HeadlineEntry] | None = None
+) -> dict[tuple[str, str], Row]:
+    """Return (metric, candidate) → its estimate over all rows, if any row is measured.
+
+    headlines: those of the candidates; a judge's rate has their limits.
+    """
+    found = {}
+    for row in estimates.filter(pc.is_null(estimates["slice"])).to_pylist():
+        limits = limits_with_error(headlines or {}, row["candidate"], row["metric"])
+        if limits is not None:
+            row |= {f"{kind}{side}": limits[side] for kind in ("", "pass_") for side in ("low", "high")}
+        if row["n"]:
+            found[row["metric"], row["candidate"]] = row
+    return found
 
 
 def metrics(

@@ -11,7 +11,16 @@ from goldmeter.console import markdown
 from goldmeter.console.format import NONE, abridged_apart, counted, cut, listed, number, rate
 from goldmeter.console.terminal import plain, width_of
 from goldmeter.errors import ParamsError
-from goldmeter.estimates.metrics_report import METRICS, Candidates, DatasetCounts, MetricEntry, MetricsReport, reading
+from goldmeter.estimates.headline import limits_with_error
+from goldmeter.estimates.metrics_report import (
+    METRICS,
+    Candidates,
+    DatasetCounts,
+    Limited,
+    MetricEntry,
+    MetricsReport,
+    reading,
+)
 from goldmeter.pipeline.files import read_json
 from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.wording.conclusion import CandidateRate, Conclusion, conclude
@@ -137,9 +146,14 @@ def _is_reported() -> bool:
 
 def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
     candidates = document["candidates"]
+    headlines = document.get("headlines", {})
     metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
     cells = {
-        metric: {name: _cell(values[metric]) for name, values in candidates.items() if metric in values}
+        metric: {
+            name: _cell(values[metric], limits_with_error(headlines, name, metric))
+            for name, values in candidates.items()
+            if metric in values
+        }
         for metric in metrics
     }
     conclusion = conclude(document)
@@ -185,9 +199,9 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
     yield from resource_lines(document, _short([*document["candidates"]][:RATES]))
 
 
-def _cell(entry: MetricEntry) -> MetricCell:
-    rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
-    return MetricCell(_interval(entry["value"], entry["low"], entry["high"]), entry["n"], rows)
+def _cell(entry: MetricEntry, with_error: Limited | None) -> MetricCell:
+    rows, limits = entry["n"] + entry["n_not_asked"] + entry["n_failed"], with_error or entry
+    return MetricCell(_interval(entry["value"], limits["low"], limits["high"]), entry["n"], rows)
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:

@@ -6,6 +6,8 @@ from math import inf
 from goldmeter.console.format import about, count, number
 from goldmeter.wording.comparison_document import JUDGE_ERRORS, MeasureEntry, NeededEntry, Unit
 
+LABEL_COMMAND = "python -m flows.label"
+
 
 def most_needed(needed: Sequence[NeededEntry | None]) -> NeededEntry | None:
     """The entry that asks for the most, one that no number decides before all; None where that of one is unknown."""
@@ -43,13 +45,13 @@ def in_full(entry: MeasureEntry) -> str:
     if needed is None:
         return "Only human labels can decide it: the interval includes the judge's error." if is_judged else ""
     says = would_decide(needed, entry["unit"], entry["margin"])
-    rest = ""
     if 0 < needed.get("lacking", 0) < (needed["low"] or 0):
-        here = f"the {count(needed['lacking'])} rows here without"
-        rest = f"; on {here}, one of {amount(round(needed['all_show'], 2), entry['unit'])}"
+        here = f"labels on the {count(needed['lacking'])} rows without one ({LABEL_COMMAND})"
+        shown = amount(round(needed["all_show"], 2), entry["unit"])
+        says = f"{here} would show a difference of {shown}; {says}"
     error = " The interval includes the judge's error." if is_judged else ""
     look = " Choose how many before you look again: looking often is not free." if needed.get("labelled") else ""
-    return f"{says[0].upper()}{says[1:]}{rest}.{look}{error}"
+    return f"{says[0].upper()}{says[1:]}.{look}{error}"
 
 
 def by_judge_alone(entry: MeasureEntry) -> bool:

@@ -92,3 +92,13 @@ def test_two_with_labels_are_compared_by_them_though_others_have_none(tmp_path: 
     assert primary == VERDICT
     assert [pair for pair, name in by.items() if name == "label"] == [("a", "b")]
     assert document["headlines"]["a"]["measure"] == document["headlines"]["b"]["measure"] == "label"
+
+
+def test_the_score_table_has_the_interval_of_the_headline_where_that_includes_the_judges_error(tmp_path: Path) -> None:
+    html, document = page(tmp_path, {})
+
+    for name, shown in document["headlines"].items():
+        sampling = document["candidates"][name][VERDICT]["pass_rate"]
+        assert shown["status"] == "estimated"
+        assert html.count(f"{rate(shown['low'])} to {rate(shown['high'])}") >= 2
+        assert f"{rate(sampling['low'])} to {rate(sampling['high'])}" not in html.partition('id="slices"')[0]

@@ -122,9 +122,9 @@ def test_what_the_error_of_a_judge_hides_is_decided_by_labels() -> None:
 
     assert found["sentence"] == "Undecided: labels on 1,900 to 2,100 more rows would show a difference of 2 points."
     assert found["reasons"][0].endswith(
-        " Labels on 1,900 to 2,100 more rows would show a difference of 2 points; on the 1,234 rows here without, "
-        "one of 3 points. Choose how many before you look again: looking often is not free. "
-        "The interval includes the judge's error."
+        " Labels on the 1,234 rows without one (python -m flows.label) would show a difference of 3 points; labels on "
+        "1,900 to 2,100 more rows would show a difference of 2 points. Choose how many before you look again: looking "
+        "often is not free. The interval includes the judge's error."
     )
 
 

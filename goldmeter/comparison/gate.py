@@ -11,7 +11,7 @@ from goldmeter.comparison.measures import measures, without_threshold
 from goldmeter.comparison.pairing import Blocks, Pairing, Positions
 from goldmeter.estimates.column_facts import resource_measures
 from goldmeter.estimates.columns import Candidate, ScoreColumn
-from goldmeter.estimates.headline import have_labels
+from goldmeter.estimates.headline import deciding, have_labels
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, column, primary
 from goldmeter.estimates.repeated_answers import names
@@ -136,16 +136,17 @@ def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocke
 
 
 def worst_slice(pairs: Sequence[PairEntry], measure: str) -> WorstSlice | None:
-    """The slice of a measure that lost most surely: whose best limit is the worst. Its interval is exploratory.
+    """The slice that lost most surely by the deciding measure: whose best limit is the worst.
 
-    None if no slice lost anything.
+    Its interval is exploratory. None if no slice lost anything. measure: the primary one.
     """
     found: list[tuple[float, WorstSlice]] = []
     for pair in pairs:
-        better_is_more = measure in pair["measures"] and pair["measures"][measure]["higher_is_better"]
+        decides, compared = deciding(pair, measure) or (measure, None)
+        better_is_more = compared is not None and compared["higher_is_better"]
         for part in pair.get("slices", ()):
             value, low, high = (part["difference"][name] for name in ("value", "low", "high"))
-            if part["measure"] != measure or value is None or low is None or high is None:
+            if part["measure"] != decides or value is None or low is None or high is None:
                 continue
             if (-value if better_is_more else value) > 0.0:
                 found.append((high if better_is_more else -low, {**part, "candidate": pair["head"]}))

@@ -19,8 +19,9 @@ from goldmeter.errors import ComparisonError, DataError, VersionError
 from goldmeter.estimates.column_facts import VALUE, stated
 from goldmeter.estimates.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
 from goldmeter.estimates.estimates import rounded
+from goldmeter.estimates.headline import deciding
 from goldmeter.estimates.metrics_report import METRICS, fitted_thresholds, numbers, reading
-from goldmeter.estimates.primary import Primary
+from goldmeter.estimates.primary import Primary, Reason
 from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.tables import pairs_of, score_table
 from goldmeter.estimates.weighting import Mix, weight_exponent, weighting_entry, weighting_of
@@ -301,7 +302,14 @@ def _compare(
     pass_at = shared_pass_at(versions)
     loads = base.load, head.load
     of_scores = without_guards(gate, *loads)
-    families = candidate_pairs.compare(pairs, of_scores, chosen.name, pass_at, weighting=weighting)
+    families = candidate_pairs.compare(
+        pairs,
+        of_scores,
+        chosen.name,
+        pass_at,
+        weighting=weighting,
+        labels_where_both=chosen.reason is Reason.SOME_LABELS,
+    )
     sides = Sides(
         _named(versions[0]), _named(versions[1]), (base.load, head.load), matched.only_base, matched.only_head
     )
@@ -347,7 +355,8 @@ def document(
     for blocks, pair, slices in zip(pairs, entries, slice_entries, strict=True):
         rates = candidate_pairs.rates(blocks[0])
         pair["slices"] = slices
-        pair["flips"] = changed_rows(blocks, rates, chosen.name, sides.texts, changed_rows_shown)
+        decides, _ = deciding(pair, chosen.name) or (chosen.name, None)
+        pair["flips"] = changed_rows(blocks, rates, decides, sides.texts, changed_rows_shown)
         pair["data_changed"] = data_changed(blocks, sides.texts[1], changed_rows_shown)
     verdicts = families.verdicts
     if loads:

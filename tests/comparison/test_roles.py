@@ -88,12 +88,29 @@ def test_human_labels_of_both_versions_decide() -> None:
     assert (found["decision"]["verdict"], verdicts(found)["f1"]) == ("ship", "worse")
 
 
+VERDICTS = {"meaning_match": {"metric": "meaning_match", "family": "judge", "options": {}, "bounds": [0.0, 1.0],
+            "higher_is_better": True, "corpus_is_mean": True, "signature": "meaning_match|provider:offline",
+            "threshold": None, "rate_signature": "meaning_match|provider:offline|pass:1"}}  # fmt: skip
+
+
+def test_a_candidate_with_labels_is_compared_by_them_though_another_one_has_none() -> None:
+    def rows(signs: str, labels: str) -> list[Any]:
+        both = labelled(signs, labels) + answers(signs, "borealis")
+        return [each | {"meaning_match": 1.0} for each in both]
+
+    found = compared(
+        rows("+" * 40, "+" * 40), rows("." * 40, "+" * 20 + "." * 20), gate(primary=None, metrics={}), scores=VERDICTS
+    )
+
+    roles = [[name for name, one in pair["measures"].items() if one["role"] == "primary"] for pair in found["pairs"]]
+    assert roles == [["label"], ["meaning_match"]]
+    assert found["decision"]["sentence"] == "Do not ship: worse by human labels, aurora −50.0 points [−65.2, −31.1]."
+
+
 @pytest.mark.parametrize("left", [0, 20, 39])
 def test_labels_that_the_new_answers_lack_do_not_decide(left: int) -> None:
     """The rows that keep their labels are those whose answers did not change: nothing changed on them."""
-    scores = {"meaning_match": {"metric": "meaning_match", "family": "judge", "options": {}, "bounds": [0.0, 1.0],
-              "higher_is_better": True, "corpus_is_mean": True, "signature": "meaning_match|provider:offline",
-              "threshold": None, "rate_signature": "meaning_match|provider:offline|pass:1"}}  # fmt: skip
+    scores = VERDICTS
     older = [each | {"meaning_match": 1.0} for each in labelled("+" * 40, "+" * 40)]
     newer = [each | {"meaning_match": 1.0 if n < left else 0.0} for n, each in enumerate(
         labelled("+" * 40, "+" * left + "?" * (40 - left)))]  # fmt: skip

@@ -206,7 +206,7 @@ def people_rate(
     >>> alone = people_rate(0.8, 0.05, 1e-4)
     >>> few = people_rate(0.8, 0.05, 1e-4, LabelledEstimate(0.8, 0.05**2))  # ± 0.098 by the labels alone
     >>> [round(limit, 3) for limit in (*alone, *few)]
-    [0.66, 0.94, 0.717, 0.883]
+    [0.66, 0.94, 0.726, 0.874]
     """
     check_confidence(confidence)
     prior = bias if isinstance(bias, BiasModel) else _StudentBias(bias)

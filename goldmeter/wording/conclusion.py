@@ -31,6 +31,10 @@ MAX_NAME_CHARS = 40
 NAMED = 3
 # The share of each candidate's answers with a label from which on the conclusion proposes to go by labels.
 LEAST_LABELLED = 0.9
+# Metrics that a run without a conclusion proposes to decide, the strictest first of those that fit one kind of answer.
+CAN_DECIDE = (
+    "class_match", "number", "json_fields_f1_score", "accuracy", "exact_match", "f1", "chrf", "rouge_f1_score", "bleu"
+)  # fmt: skip
 LABELS, UNKNOWN = "human labels", "unknown"
 
 
@@ -91,7 +95,7 @@ def conclude(document: MetricsReport) -> Conclusion | None:
         measure=measure,
         sentence=said.first,
         more=said.more,
-        reason=capitalized(unknown),
+        reason=capitalized(unknown) + _instead(document) * (not is_known),
         targets=_targets(document, order),
         rates=[_rate(document, name, is_share=is_share) for name in order],
         missing=sorted({*headlines} - {*measured}),
@@ -136,6 +140,18 @@ def _unknown(measure: str, names: Sequence[str]) -> _Said:
         return _Said(f"No conclusion: nothing is measured by {measure}.")
     what = "which candidate is better" if len(names) > 1 else f"the rate of {short_names(names)[names[0]]}"
     return _Said(f"No conclusion: {what} is not known.")
+
+
+def _instead(document: MetricsReport) -> str:
+    """The command that names another measure to decide, if one is measured of all candidates."""
+    everyone = document["candidates"].values()
+    for name in CAN_DECIDE:
+        if everyone and all(metrics.get(name, {"n": 0})["n"] for metrics in everyone):
+            return (
+                f" A metric can decide: dvc exp run -S gate.primary={name} (which one fits: "
+                "docs/how-to/choose-a-metric.md)."
+            )
+    return ""
 
 
 def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEntry], *, is_share: bool) -> _Said:

@@ -165,6 +165,22 @@ def test_a_judge_without_a_known_error_claims_nothing() -> None:
     assert not found.is_known
 
 
+@pytest.mark.parametrize(
+    ("measured", "named"),
+    [({"accuracy": 20, "f1": 20}, "accuracy"), ({"accuracy": 0, "f1": 20}, "f1"), ({"other": 20}, None)],
+)
+def test_without_a_conclusion_a_command_names_a_metric_that_would_give_one(
+    measured: dict[str, int], named: str | None
+) -> None:
+    unknown = document({"aurora": headline(0.8, by="gpt", status="unknown", note=NO_CLAIM)})
+    unknown["candidates"]["aurora"] |= {name: {"n": n} for name, n in measured.items()}
+
+    found = conclude(unknown)
+
+    assert found is not None
+    assert found.reason.partition("dvc exp run -S gate.primary=")[2].partition(" ")[0] == (named or "")
+
+
 def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> None:
     two = {name: headline(0.8, by=OFFLINE, status="estimated") for name in ("aurora", "borealis")}
     compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", notes=[JudgeError.ELSEWHERE])

@@ -130,6 +130,7 @@ def refuses_pages_of_other_sites(served: Served) -> None:
     assert served.deployments()["often"].pull_steps == deployment.pull_steps
 
 
+@pytest.mark.exhaustive
 def test_while_serving_missed_runs_are_skipped_a_wrong_entry_is_told_and_one_that_params_have_no_more_is_paused(serve):
     with webhook() as hook:
         told = schedule()["notify"] | {"url": hook.url}

@@ -144,6 +144,10 @@ def workers_for(parts: Parts, most: int | None) -> int:
     return min(most or cores(), len(parts), ceil(parts.rows / ROWS_A_WORKER))
 
 
+# Times that a unit is lost before it is blamed: one that was at work twice while others were killed may be innocent.
+MOST_LOST = 3
+
+
 class _Unit:
     """A unit, the executor that has it, and how often a killed process has lost it."""
 
@@ -226,14 +230,14 @@ class Processes(Engine[_Unit]):
         """Run the units again that were lost with their processes, of which the first ones were at work.
 
         Raises:
-            ParamsError: One of these was lost for the second time.
+            ParamsError: One of these was lost for the third time.
         """
         lost = [unit for unit in pending if unit.executor is not self._executor and _is_lost(unit.future)]
         for place, unit in enumerate(lost):
             unit.lost += place < self._size
-            if unit.lost > 1:
+            if unit.lost == MOST_LOST:
                 raise ParamsError(
-                    f"run.workers: of {self._size} processes, one was killed twice at the same work, likely for "
+                    f"run.workers: of {self._size} processes, one was killed three times at the same work, likely for "
                     "want of memory; set fewer, or smaller parts (load.part_rows)"
                 )
             self._assign(unit)

@@ -36,6 +36,19 @@ def killed_at(marks: Path, number: int) -> int:
     return number
 
 
+def slow_while_others_die(marks: Path, number: int) -> int:
+    """The first call waits while those with 1 and 2 each kill their process once."""
+    if number == 0:
+        while not (marks / "2").exists():
+            time.sleep(0.01)
+        time.sleep(0.5)
+        return number
+    if not (marks / str(number)).exists():
+        (marks / str(number)).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
 def killed(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -78,8 +91,13 @@ def test_work_that_waited_twice_for_killed_processes_is_done(tmp_path: Path) -> 
         assert list(crew.map(killed_at, [tmp_path] * 8, range(8))) == [*range(8)]
 
 
-def test_work_that_is_killed_twice_is_a_sentence() -> None:
-    with crew_of(partial(Processes, []), 2) as crew, pytest.raises(ParamsError, match=r"run\.workers: of 2 .* twice"):
+def test_work_that_was_under_way_at_two_kills_is_done(tmp_path: Path) -> None:
+    with crew_of(partial(Processes, []), 2) as crew:
+        assert list(crew.map(slow_while_others_die, [tmp_path] * 3, range(3))) == [0, 1, 2]
+
+
+def test_work_that_is_killed_again_and_again_is_a_sentence() -> None:
+    with crew_of(partial(Processes, []), 2) as crew, pytest.raises(ParamsError, match=r"run\.workers: of 2 .* times"):
         list(crew.map(killed, [1]))
 
 

@@ -12,7 +12,7 @@ from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Column
 from goldmeter.dataset.proposal.given import Chosen, Sample
 from goldmeter.dataset.proposal.roles import Roles, roles
 from goldmeter.dataset.proposal.section import quoted, shown, written
-from goldmeter.dataset.proposal.verdicts import Separator, separator
+from goldmeter.dataset.proposal.separators import Separator, separator
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import Record
 
@@ -229,7 +229,7 @@ def _between(found: Separator | None, of: int) -> str:
     if found is None:
         return ""
     stands = f"{quoted(found.text)} stands in {found.found:,} of {of:,} references, such as {quoted(found.example)}"
-    stands += f"; {found.inside:,} times as in a date, a unit or an address" if found.inside else ""
+    stands += f"; {found.inside:,} times not between two answers" if found.inside else ""
     if found.plausible:
         return f"{CHECK}{stands}"
     return f"none: {stands}" if found.found >= MENTIONED * of else ""

@@ -18,7 +18,7 @@ from goldmeter.dataset.proposal.columns import MOST_COLUMNS, columns
 from goldmeter.dataset.proposal.given import MOST_RECORDS, Sample, read_sample
 from goldmeter.dataset.proposal.proposal import UNSET, Proposal, propose
 from goldmeter.dataset.proposal.section import COMMENTS, replaced, scalar, written
-from goldmeter.dataset.proposal.verdicts import separator
+from goldmeter.dataset.proposal.separators import separator
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError, GoldmeterError, ParamsError
@@ -124,7 +124,7 @@ def test_evouna(evouna: Path) -> None:
     assert proposal.unsure == {
         "candidates": "nothing says that people gave judge_fid, …: a score; if they did, leave out by",
         "reference_separator": '"/" stands in 421 of 999 references, such as "Olivia/MFSK"; '
-        "7 times as in a date, a unit or an address",
+        "8 times not between two answers",
     }
     assert proposal.notes == ["not used: improper (true and false)"]
 
@@ -598,6 +598,13 @@ def test_criteria_and_phrases_are_only_suggested(option: str, column: str) -> No
             ";",
             False,
         ),
+        (["Se busca dependienta/e", "La persona seleccionada/o", "el usuario/a"], "/", False),
+        (["Der Fahrer und/oder der Halter des Wagens haftet hier für den Schaden."] * 4, "/", False),
+        (["Das <v>Haus</v> ist groß."] * 9, "/", False),
+        (["16 - 3 - 4 = 9\n9 * 2 = 18\n#### 18"] * 9, "\n", False),
+        (["It rained; nobody came."] * 9, ";", False),
+        (["f(a|b)", "g(c|d)"], "|", False),
+        (["a/b"] + ["c"] * 9, "/", False),
     ],
 )
 def test_what_separates_references(texts: list[str], sign: str, plausible: bool) -> None:

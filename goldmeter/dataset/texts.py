@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from math import isfinite, nan
+from math import isfinite
 
 from goldmeter.dataset.sources import Value
 
@@ -40,11 +40,20 @@ def texts(value: Value, column: str, max_chars: int) -> list[str]:
     return [text for text in checked if text is not None and text.strip()]
 
 
+# A decimal comma: not 1,234, which may be a thousand.
+_COMMA = re.compile(r"\s*[+-]?(?:\d+,(?!\d{3}\s*\Z)\d+|0,\d+)\s*")
+
+
 def finite(value: Value) -> float | None:
-    """Return the finite number that a text states; None for any other value."""
+    """Return the finite number that a text states; None for any other value.
+
+    >>> finite("1e2"), finite("0,5"), finite("1,234"), finite("1_000")
+    (100.0, 0.5, None, None)
+    """
+    if not isinstance(value, str) or "_" in value:  # float() alone would read 1_000 as a number
+        return None
     try:
-        # float() alone would read 1_000 as a number.
-        number = float(value) if isinstance(value, str) and "_" not in value else nan
+        number = float(value.replace(",", ".") if _COMMA.fullmatch(value) else value)
     except ValueError:
         return None
     return number if isfinite(number) else None

@@ -4,6 +4,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,10 @@ from goldmeter.errors import DataError
 
 # Characters. A longer CSV cell is a quote that was never closed.
 LONGEST_CELL = 100_000_000
+# Spreadsheets write semicolons where the comma is the decimal sign, and tabs into a .csv file.
+OTHERS = ";\t,|"
+# Records behind the header that must have as many fields, for another delimiter than the suffix says.
+MOST_COMPARED = 20
 
 
 class Size(NamedTuple):
@@ -27,7 +32,9 @@ def delimited(path: Path, delimiter: str) -> NumberedValues:
 
     A .tsv file whose quotes are part of the text is read without quoting: if every line then has as many fields as the
     header, and quoting breaks the records or joins lines. (A quoted tab or line break leaves lines with other fields.)
+    If the header is one field, the delimiter is that of `delimiter_of`.
     """
+    delimiter = delimiter_of(path, delimiter)
     unquoted = delimiter == "\t" and _is_unquoted(path)
     header: list[str] = []
     for line, cells in _unquoted_rows(path) if unquoted else _quoted_rows(path, delimiter):
@@ -41,9 +48,26 @@ def delimited(path: Path, delimiter: str) -> NumberedValues:
             yield line, {name: cell or None for name, cell in zip(header, cells, strict=True)}
 
 
+def delimiter_of(path: Path, usual: str) -> str:
+    """Return the delimiter of a table: another than the usual one if the header and the first records say so."""
+    if _widths(path, usual, 1)[0] > 1:
+        return usual
+    fields = {sign: _widths(path, sign, 1 + MOST_COMPARED) for sign in OTHERS if sign != usual}
+    even = {sign: counts[0] for sign, counts in fields.items() if len(set(counts)) == 1 and counts[0] > 1}
+    return max(even, key=lambda sign: even[sign], default=usual)
+
+
+def _widths(path: Path, delimiter: str, rows: int) -> list[int]:
+    """Return the number of fields of the header and of the first records; 0 if they can't be read."""
+    try:
+        return [len(cells) for _, cells in islice(_quoted_rows(path, delimiter), rows)] or [0]
+    except DataError:
+        return [0]
+
+
 def unnamed_columns(path: Path, delimiter: str) -> list[int]:
     """Return the numbers of the columns, from 1, to which the header gives no name."""
-    header = next(_quoted_rows(path, delimiter), (0, []))[1]
+    header = next(_quoted_rows(path, delimiter_of(path, delimiter)), (0, []))[1]
     return [number for number, name in enumerate(header, 1) if not name.strip()]
 
 

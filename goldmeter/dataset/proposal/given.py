@@ -21,9 +21,6 @@ MOST_RECORDS = 1_000
 # Records that are searched for those of other systems, and systems that are looked for.
 MOST_SEARCHED, MOST_SYSTEMS = 200_000, 10
 ALL = "*"
-_SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
-_OTHERS = ";\t,|"
-_HEADER_BYTES = 65_536
 
 
 class Sample(NamedTuple):
@@ -52,8 +49,6 @@ def read_sample(path: str, pattern: str | None = None) -> Sample:
     """
     chosen = pattern or _pattern(Path(path))
     source = records(path, chosen)
-    for file in source.files:
-        _require_separator(file)
     found = list(islice(source, MOST_RECORDS + 1))
     if not found:
         raise DataError(f"{path}: no record in it")
@@ -112,25 +107,6 @@ def _format(suffix: str) -> str:
     '.csv'
     """
     return "." + suffix.lower().split(".")[1] if suffix else ""
-
-
-def _require_separator(path: Path) -> None:
-    """Raise DataError if the header of a CSV or TSV file has another separator than its suffix says."""
-    own = _SEPARATORS.get(path.suffix.lower())
-    if own is None:
-        return
-    with path.open("rb") as file:
-        header = file.readline(_HEADER_BYTES).decode("utf-8", "replace")
-    other = max(_OTHERS, key=header.count)
-    if own not in header and other in header:
-        code = (
-            f"import pandas; pandas.read_csv({str(path)!r}, sep={other!r}, dtype=str, keep_default_na=False)"
-            f".to_csv({path.stem + '-commas.csv'!r}, index=False)"
-        )
-        raise DataError(
-            f"{path}: its first line has {header.count(other)} of {other!r} and no {own!r}, at which "
-            f"{path.suffix} is split; as commas, in Python:\n  {code}"
-        )
 
 
 # What the user said on the command line about the columns, which overrides a guess

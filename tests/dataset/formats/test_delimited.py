@@ -1,10 +1,13 @@
 """TSV whose quotes are part of the text, and columns without a name."""
 
+import csv
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goldmeter.dataset.sources import records
+from goldmeter.dataset.texts import finite
 from goldmeter.errors import DataError
 
 TMP = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -97,3 +100,45 @@ def test_unquoted_cells_round_trip(tmp_path, rows):
     path.write_bytes("\n".join(["a\tb", '"x" y\tz', *map("\t".join, rows)]).encode())
 
     assert [tuple(values.values()) for values in read(path)[1:]] == rows
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+@pytest.mark.parametrize("sign", [";", "\t", ",", "|"])
+def test_the_delimiter_is_that_of_the_header(write, name, sign):
+    path = write(name, f'q{sign}a\n"x{sign}y"{sign}0\nz{sign}"1"\n')
+
+    assert read(path) == [{"q": f"x{sign}y", "a": "0"}, {"q": "z", "a": "1"}]
+
+
+def test_decimal_commas_beside_semicolons_are_read(write):
+    path = write("a.csv", "q;score\r\nWarum?;0,5\r\nEins, zwei;1,25\r\n")
+
+    assert read(path) == [{"q": "Warum?", "score": "0,5"}, {"q": "Eins, zwei", "score": "1,25"}]
+    assert [finite(row["score"]) for row in read(path)] == [0.5, 1.25]
+
+
+def test_a_single_column_with_semicolons_stays_one(write):
+    assert read(write("a.csv", "q; a\nx\ny;z;w\n")) == [{"q; a": "x"}, {"q; a": "y;z;w"}]
+
+
+CELL = st.text('a ,;\t|"\n.1', max_size=6)
+
+
+@TMP
+@given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=4), st.sampled_from(";\t|,"))
+def test_what_was_written_with_any_delimiter_is_read(tmp_path_factory, rows, sign):
+    path = tmp_path_factory.mktemp("any") / "a.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=sign, quoting=csv.QUOTE_ALL).writerows([("q", "a", "b"), *rows])
+
+    assert [tuple(row.values()) for row in read(path)] == [tuple(cell or None for cell in row) for row in rows]
+
+
+@given(st.floats(-1e6, 1e6).map(lambda number: f"{number:.4f}"))
+def test_a_decimal_comma_is_a_point(text):
+    assert finite(text.replace(".", ",")) == float(text)
+
+
+@pytest.mark.parametrize("text", ["1,234", "12,345", "1,2,3", "1.000,5", ",5", "5,", "1,5e3", "", "nan", "∞,5"])
+def test_what_may_be_a_thousand_or_a_list_is_no_number(text):
+    assert finite(text) is None

@@ -1,8 +1,6 @@
 """Map a batch of records to rows by the columns in params.yaml; what needs all records is decided in `index`."""
 
-import ast
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +19,8 @@ from goldmeter.dataset.columns import Columns, Presence, Problems, each, hashes,
 from goldmeter.dataset.criteria import StatedCriterion, criteria
 from goldmeter.dataset.labels import LABELS, LabelFault, LabelUse, labels, machine_verdicts
 from goldmeter.dataset.paths import quoted
-from goldmeter.dataset.record import TEXT_OR_NULL, Chunk, Value, as_text
+from goldmeter.dataset.printed_lists import printed_list
+from goldmeter.dataset.record import Chunk, Value, as_text
 from goldmeter.dataset.settings import AskedCandidate, Dataset, ScoreMapping
 from goldmeter.dataset.sources import DECODER
 from goldmeter.dataset.texts import UnusableValueError, finite, texts
@@ -32,12 +31,6 @@ from goldmeter.pipeline.hashing import sha256
 # In a log: the column that says why a sample has no answer, and the detail of a score that a sample does not have.
 ERROR, NOT_ASKED = "error", '{"unmeasured": "not applicable"}'
 CANONICAL_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-# A list of strings as Python and numpy print it, with its nulls and what numpy cut out, and its strings.
-_STRING = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+["]"""
-_ITEM = rf"(?:{_STRING}|None|null|\.\.\.)"
-_PRINTED_LIST = re.compile(rf"\[\s*+(?:{_ITEM}(?:\s*+,\s*+|\s++|(?=\s*+\])))*+\s*+\]")
-_STRINGS = re.compile(_STRING)
-
 # Whether the answer is right, by each rater in the order of the columns; null elements: not rated.
 RATINGS = pa.list_(pa.bool_())
 CRITERIA = pa.list_(pa.struct({"text": pa.string(), "points": pa.float64()}))
@@ -409,47 +402,15 @@ def _split(value: Value, separator: str | None) -> Value:
     """Return the list that a text prints, or the parts of the text between separators."""
     if not isinstance(value, str):
         return value
-    if (listed := _printed_list(value)) is not None:
+    if (listed := printed_list(value)) is not None:
         return listed
     return [part.strip() for part in value.split(separator)] if separator else value
 
 
-def _printed_list(text: str) -> Value:
-    r"""Read a list of strings as Python, JSON or numpy print it, without its nulls; None for any other text.
-
-    Raises:
-        UnusableValueError: numpy left out a part of it.
-
-    >>> _printed_list("['a', 'b']"), _printed_list("['a' 'b']"), _printed_list("[sic]"), _printed_list("['a'] or b")
-    (['a', 'b'], ['a', 'b'], None, None)
-    """
-    bare = text.strip()
-    if not bare.startswith("["):
-        return None
-    with suppress(ValueError):
-        found = orjson.loads(bare)
-        if set(map(type, found)) <= TEXT_OR_NULL and (not found or str in map(type, found)):
-            return found  # type: ignore[no-any-return]  # texts and nulls, as was just seen
-    return _python_list(bare) if _PRINTED_LIST.fullmatch(bare) else None
-
-
-def _python_list(bare: str) -> Value:
-    strings = _STRINGS.findall(bare)
-    others = _STRINGS.sub("", bare)
-    if not strings and others.strip("[] "):
-        return None
-    if "..." in others:
-        raise UnusableValueError(f"{quoted(bare)}: a list of which a part was cut out when it was printed")
-    with suppress(ValueError, RecursionError):  # of JSON, whose escapes are others than those of Python
-        return list(DECODER.decode(bare))
-    try:
-        return [ast.literal_eval(string) for string in strings]
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
-
-
 def _phrases(value: Value, column: str, max_chars: int) -> list[str]:
-    """Read a list, a JSON list in a string, or one string; null gives an empty list."""
+    """Read a list, a list that a string prints as JSON or Python, or one string; null gives an empty list."""
+    if isinstance(value, str) and (listed := printed_list(value)) is not None:
+        return texts(listed, column, max_chars)
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):  # not JSON: one phrase that begins with a bracket
             value = as_text(DECODER.decode(value.strip()))

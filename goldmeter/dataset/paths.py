@@ -1,16 +1,24 @@
-"""Paths into nested records: `doc.question`, `choices[0].message.content`, `filtered_resps.0`, `['a.b'].c`."""
+"""Paths into nested records: `doc.question`, `choices[0].message.content`, `outputs[model='a'].text`, `['a.b'].c`."""
 
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from goldmeter.dataset.sources import Record, Value
+from goldmeter.dataset.sources import Record, Value, as_text
 from goldmeter.errors import DataError, did_you_mean
 
+
+class Where(NamedTuple):
+    """Steps into a list: to its first object whose member has this value, written as text."""
+
+    member: str
+    value: str
+
+
 # A name steps into an object, and, if it is a number, into a list; an integer only into a list, -1 is its last item.
-Step: TypeAlias = str | int
+Step: TypeAlias = str | int | Where
 Steps: TypeAlias = tuple[Step, ...]
 
 # Columns that an error message lists.
@@ -23,29 +31,32 @@ _MISSING: Final = object()
 _STEP = re.compile(
     r"""(?P<dot>^|\.)(?P<name>[^.\[\]]+)
     |\[(?P<index>-?[0-9]{1,9})\]
-    |\[(?P<quote>['"])(?P<quoted>(?:(?!(?P=quote)|\\).|\\.)*)(?P=quote)\]""",
+    |\[(?P<member>[^\W\d][\w-]*=)?(?P<quote>['"])(?P<quoted>(?:(?!(?P=quote)|\\).|\\.)*)(?P=quote)\]""",
     re.VERBOSE | re.DOTALL,
 )
+# Names that `Where` can be written with.
+IS_MEMBER = re.compile(r"[^\W\d][\w-]*")
 
 
 def parse(text: str) -> Steps | None:
     r"""Return the steps of a path; None if the text is not one.
 
-    >>> parse("choices[0].message.content"), parse("['a.b'].c"), parse("a[")
-    (('choices', 0, 'message', 'content'), ('a.b', 'c'), None)
+    >>> parse("choices[0].message.content"), parse("['a.b'].c"), parse("a["), parse("outputs[model='x'].text")[1]
+    (('choices', 0, 'message', 'content'), ('a.b', 'c'), None, Where(member='model', value='x'))
     """
     steps: list[Step] = []
     position = 0
     while position < len(text):
         match = _STEP.match(text, position)
-        if match is None or (match["index"] and not steps):
+        if match is None or ((match["index"] or match["member"]) and not steps):
             return None
         if match["index"]:
             steps.append(int(match["index"]))
         elif match["name"]:
             steps.append(match["name"])
         else:
-            steps.append(re.sub(r"\\(.)", r"\1", match["quoted"], flags=re.DOTALL))
+            quoted = re.sub(r"\\(.)", r"\1", match["quoted"], flags=re.DOTALL)
+            steps.append(Where(match["member"][:-1], quoted) if match["member"] else quoted)
         position = match.end()
     return tuple(steps) or None
 
@@ -56,8 +67,12 @@ def quoted_step(name: str) -> str:
     >>> quoted_step("a.b"), quoted_step("it's")
     ("['a.b']", "['it\\'s']")
     """
-    escaped = name.replace("\\", "\\\\").replace("'", "\\'")
-    return f"['{escaped}']"
+    return f"[{_in_quotes(name)}]"
+
+
+def _in_quotes(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def lookup(values: Mapping[str, Value], steps: Steps) -> Value:
@@ -168,7 +183,9 @@ def written(steps: Sequence[Step]) -> str:
     """
     text = ""
     for step in steps:
-        if isinstance(step, int):
+        if isinstance(step, Where):
+            text += f"[{step.member}={_in_quotes(step.value)}]"
+        elif isinstance(step, int):
             text += f"[{step}]"
         elif not step or any(sign in step for sign in ".[]"):
             text += quoted_step(step)
@@ -193,6 +210,9 @@ def _found(values: Mapping[str, Value], steps: Steps) -> object:
 
 
 def _descend(value: object, step: Step) -> object:
+    if isinstance(step, Where):
+        items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+        return next((item for item in items if as_text(item.get(step.member)) == step.value), _MISSING)
     if isinstance(value, Mapping):
         return value.get(step, _MISSING)
     if isinstance(value, list):
@@ -201,7 +221,7 @@ def _descend(value: object, step: Step) -> object:
     return _MISSING
 
 
-def _index(step: Step) -> int | None:
+def _index(step: str | int) -> int | None:
     if isinstance(step, int):
         return step
     return int(step) if step.isascii() and step.isdigit() and len(step) < 10 else None  # noqa: PLR2004 (digits)

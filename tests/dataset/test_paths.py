@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.dataset.columns import Columns
-from goldmeter.dataset.paths import lookup, parse, require_columns, written
+from goldmeter.dataset.paths import Where, lookup, parse, require_columns, written
 from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError
 
@@ -122,7 +122,8 @@ def test_hostile_nesting_is_no_problem() -> None:
     assert parse("['" + "\\" * 9_999) is None
 
 
-steps = st.text("ab.[]'\"\\0 é", min_size=1, max_size=4) | st.integers(0, 2)
+names = st.text("ab.[]'\"\\0 é=", min_size=1, max_size=4)
+steps = names | st.integers(0, 2) | st.builds(Where, st.sampled_from(["a", "b_1", "a-b", "é"]), names)
 trees = st.recursive(
     st.none() | st.text(max_size=3),
     lambda inner: (
@@ -135,6 +136,24 @@ trees = st.recursive(
 @given(st.lists(steps, min_size=1, max_size=5).filter(lambda path: isinstance(path[0], str)))
 def test_written_steps_are_read_again(path: list[str | int]) -> None:
     assert parse(written(path)) == tuple(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ([{"model": "b", "text": "no"}, {"model": "a", "text": "yes"}, {"model": "a", "text": "later"}], "yes"),
+        ([{"model": "b"}, "a", None, {"text": "x"}], None),
+        ({"model": "a", "text": "an object"}, None),
+        ("a", None),
+        ([], None),
+    ],
+)
+def test_an_item_of_a_list_is_found_by_its_member(value: Any, found: str | None) -> None:
+    assert columns("out[model='a'].text", {"out": value}, {"out": [{"model": "a", "text": "t"}]})[0] == found
+
+
+def test_the_member_may_be_a_number() -> None:
+    assert columns("out[n='3'].t", {"out": [{"n": 3, "t": "x"}]}) == ["x"]
 
 
 def oracle(value: Any, path: list[str | int]) -> Any:

@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from goldmeter.dataset.paths import Where
 from goldmeter.dataset.proposal import names, verdicts
-from goldmeter.dataset.proposal.columns import SINGLE, Column, Kind
+from goldmeter.dataset.proposal.columns import PLAIN_LEAVES, SINGLE, Column, Kind
 from goldmeter.dataset.proposal.section import first, shown
 
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 50
@@ -64,10 +65,13 @@ class Long(NamedTuple):
 
 def systems(columns: Sequence[Column], references: Sequence[Column]) -> dict[str, System]:
     """Name → system, from the columns without another role; empty if there is none."""
+    if listed := _listed(columns):
+        return listed
     responses = _responses(columns, references)
     unsure = {column.name: why for column, why in responses}
     named = [column for column, _ in responses]
-    called = names.candidate_names([column.name for column in named]) if named else []
+    of_choice = len(named) == 1 and bool(_OF_CHOICES.search(named[0].name))
+    called = [names.UNNAMED] if of_choice else names.candidate_names([column.name for column in named]) if named else []
     if _are_choices(called, references):
         return {}
     unsure |= _perhaps_right(named)
@@ -75,6 +79,42 @@ def systems(columns: Sequence[Column], references: Sequence[Column]) -> dict[str
         name: _system(columns, name, response, unsure.get(response.name, ""), alone=len(called) == 1)
         for name, response in zip(called, named, strict=True)
     }
+
+
+def _listed(columns: Sequence[Column]) -> dict[str, System]:
+    """The systems of a list that has an object for each, such as `outputs[*].{generator, output}`.
+
+    Empty if a column beside the list has the name of an answer.
+    """
+    if _by_name([column for column in columns if not column.leaf and column.kind != "list"], ()):
+        return {}
+    found: dict[str, System] = {}
+    for place in dict.fromkeys(column.system for column in columns if column.system):
+        own = [column for column in columns if column.system == place]
+        response = _answer_of(own)
+        if response and place[1] not in found:
+            found[place[1]] = System(response, *_label_in(own))
+    return found
+
+
+def _answer_of(own: Sequence[Column]) -> Column | None:
+    """The answer among what a list holds of a system: by its name, else its only text."""
+    texts = [
+        column
+        for column in own
+        if column.kind in {"text", "encoded", *SINGLE} and not isinstance(column.steps[-1], Where)
+    ]
+    fits: tuple[Callable[[str], object], ...] = (names.as_response, names.as_answers, PLAIN_LEAVES.__contains__)
+    return next((column for fit in fits for column in texts if fit(column.leaf)), None)
+
+
+def _label_in(own: Sequence[Column]) -> tuple[Label | None, str]:
+    """The verdict among what a list holds of a system, and why the user should check it."""
+    for column in own:
+        reading = verdicts.reading(column) if names.key_of_label(column.leaf) == "" else None
+        if reading:
+            return Label((column,), reading, "" if names.is_peoples(column.leaf) else column.leaf), reading.doubt
+    return None, ""
 
 
 def chosen_systems(columns: Sequence[Column], chosen: Mapping[str, Column]) -> dict[str, System]:
@@ -163,7 +203,8 @@ def _may_name_systems(column: Column, question: Column) -> bool:
 
 def _responses(columns: Sequence[Column], references: Sequence[Column]) -> list[tuple[Column, str]]:
     """The columns of answers, each with why it may be none."""
-    top, nested = [c for c in columns if not c.leaf], [c for c in columns if c.leaf and "[1]" not in c.name]
+    top = [column for column in columns if not column.leaf]
+    nested = [column for column in columns if column.leaf and not column.system and "[1]" not in column.name]
     sure = _by_name(top, references) or _plain_numbers(top)
     found = sure | _by_label(top)
     guessed = set() if sure else _by_family(top) - found

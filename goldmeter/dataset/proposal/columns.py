@@ -1,7 +1,9 @@
 """The columns of the first records, and the kind of their values."""
 
+import ast
+import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -9,17 +11,19 @@ from typing import Literal, NamedTuple
 
 from goldmeter.console.format import counted
 from goldmeter.dataset.labels import LABELS
-from goldmeter.dataset.paths import written
+from goldmeter.dataset.paths import IS_MEMBER, Step, Steps, Where, lookup, written
 from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.names import Fit
 from goldmeter.dataset.proposal.section import quoted, scalar, shown
-from goldmeter.dataset.sources import Record, Value
+from goldmeter.dataset.sources import Record, Value, as_text
 from goldmeter.dataset.texts import finite
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
 # Characters of a text that are read.
 MOST_CHARS = 10_000
 MOST_KEYS = 5
+# Systems that the objects in lists name; and records below which each system may stand once.
+MOST_SYSTEMS, FEWEST_LISTS = 50, 4
 # Of nested records: how deep they are searched, members of an object, items of a list, and places below a column.
 DEEPEST, MOST_MEMBERS, MOST_ITEMS, MOST_PLACES = 4, 60, 5, 200
 # A list or an object of JSON or Python, written as text.
@@ -39,11 +43,13 @@ class Column:
     name: As params.yaml names it: the column's name, or a path such as doc.question.
     cells: One value per record; null if it is missing or blank.
     leaf: Of a path, the last name in it; empty for a column.
+    steps: Of a path, and of a column its name.
     """
 
     name: str
     cells: tuple[Value, ...]
     leaf: str = ""
+    steps: Steps = ()
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -54,6 +60,17 @@ class Column:
     def records(self) -> int:
         """Number of records."""
         return len(self.cells)
+
+    @property
+    def system(self) -> tuple[Steps, str] | None:
+        """Of a place in a list with an object for each system: the path of the list, and the system."""
+        return next(
+            ((self.steps[:n], step.value) for n, step in enumerate(self.steps) if isinstance(step, Where)), None
+        )
+
+    def is_below(self, other: "Column") -> bool:
+        """Whether it is a place in the other one's values."""
+        return len(self.steps) > len(other.steps) > 0 and self.steps[: len(other.steps)] == other.steps
 
     def fit(self, fits: Callable[[str], Fit | None]) -> Fit | None:
         """How well the name fits a role, by a function of module names."""
@@ -102,7 +119,10 @@ class Column:
         words = {"empty": "empty", "boolean": "true and false", "number": "numbers", "list": "lists of texts"}
         if self.kind == "text":
             return counted(self.distinct, "value")
-        return words.get(self.kind) or ("a list or an object as text" if self.kind == "encoded" else self._shape)
+        if self.kind == "encoded":
+            first = decoded(self.texts[0])
+            return f"an object as text{_keys([first])}" if isinstance(first, dict) else "a list or an object as text"
+        return words.get(self.kind) or self._shape
 
     @property
     def true(self) -> int:
@@ -142,39 +162,70 @@ def columns(records: Sequence[Record]) -> list[Column]:
     """
     names = dict.fromkeys(name for record in records for name in record.values)
     top = [
-        Column(name, tuple(_cell(record.values.get(name)) for record in records))
+        Column(name, tuple(_cell(record.values.get(name)) for record in records), "", (name,))
         for name in names
         if _is_writable(name)
     ]
-    return [each for column in top for each in (column, *islice(_below(column, (column.name,)), MOST_PLACES))]
+    return [each for column in top for each in (column, *islice(_below(column), MOST_PLACES))]
 
 
-def _below(column: Column, steps: tuple[str | int, ...]) -> Iterator[Column]:
-    """What is nested in the values of a column: the members of objects, and the first items of lists of them."""
-    if column.kind != "nested" or len(steps) > DEEPEST:
+def unnamable(records: Sequence[Record]) -> list[str]:
+    """The columns whose name can't be written to params.yaml."""
+    return [name for name in dict.fromkeys(n for record in records for n in record.values) if not _is_writable(name)]
+
+
+def _below(column: Column) -> Iterator[Column]:
+    """What is nested in the values of a column: the members of objects, and the items of lists of them.
+
+    Items are told apart by the system that they name, else by their position; then the first ones count.
+    """
+    if column.kind != "nested" or len(column.steps) > DEEPEST:
         return
-    for key in _members(column.values):
-        cells = tuple(_cell(_item(cell, key)) for cell in column.cells)
-        place = Column(written((*steps, key)), cells, key if isinstance(key, str) else column.leaf or column.name)
-        yield place
-        yield from _below(place, (*steps, key))
+    for key in _systems(column) or _members(column.values):
+        cells = tuple(_cell(lookup({"": cell}, ("", key))) for cell in column.cells)
+        steps = (*column.steps, key)
+        place = Column(written(steps), cells, key if isinstance(key, str) else column.leaf or column.name, steps)
+        if not (isinstance(column.steps[-1], Where) and key == column.steps[-1].member):
+            yield place
+            yield from _below(place)
 
 
-def _members(values: Iterable[Value]) -> list[str | int]:
+def _systems(column: Column) -> list[Step]:
+    """The steps to the objects of each system, if the values are lists of objects that name one and hold its text."""
+    lists = [[item for item in value if isinstance(item, dict)] for value in column.values if isinstance(value, list)]
+    items = [item for each in lists for item in each]
+    for member in dict.fromkeys(key for item in items for key in item):
+        of = [item.get(member) for item in items]
+        texts = [value for value in of if isinstance(value, str) and any(map(str.isalpha, value))]
+        values = dict.fromkeys(texts)
+        once = all(len({str(item.get(member)) for item in each}) == len(each) for each in lists)
+        few = len(values) <= MOST_SYSTEMS and (len(items) >= 2 * len(values) or len(lists) < FEWEST_LISTS)
+        if len(texts) == len(items) and once and few and _names_systems(member, column.title, items[0]):
+            return [Where(member, value) for value in values]
+    return []
+
+
+def _names_systems(member: str, title: str, item: Mapping[str, Value]) -> bool:
+    """Whether a member of the items of a list names a system, and another one has the name of an answer."""
+    of_answers = bool(names.as_response(title) or names.as_answers(title))
+    named = bool(names.as_system(member)) or names.key(member) == "generator"
+    listed = of_answers or names.is_systems(title)
+    texts = [key for key in item if key != member]
+    answers = [key for key in texts if names.as_response(key) or names.as_answers(key)]
+    plain = [key for key in texts if key in PLAIN_LEAVES and listed]
+    is_name = names.key(member) == "name" and listed
+    return bool(IS_MEMBER.fullmatch(member)) and (named or is_name) and bool(answers or plain)
+
+
+def _members(values: Iterable[Value]) -> list[Step]:
     """The keys of the objects among the values, and the positions in lists that hold objects or lists."""
-    keys: dict[str | int, None] = {}
+    keys: dict[Step, None] = {}
     for value in values:
         if isinstance(value, dict):
             keys.update(dict.fromkeys(filter(_is_writable, value)))
         elif isinstance(value, list) and not _is_texts(value):
             keys.update(dict.fromkeys(range(min(len(value), MOST_ITEMS))))
     return list(islice(keys, MOST_MEMBERS))
-
-
-def _item(value: Value, key: str | int) -> Value:
-    if isinstance(value, dict) and isinstance(key, str):
-        return value.get(key)
-    return value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
 
 
 def _is_writable(name: str) -> bool:
@@ -185,6 +236,21 @@ def _cell(value: Value) -> Value:
     if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
         return None
     return value[:MOST_CHARS] if isinstance(value, str) else value
+
+
+def decoded(text: str) -> Value:
+    """The list or object of JSON or Python that a text holds; None for any other text.
+
+    >>> decoded("{'a': 1}"), decoded('["a"]'), decoded("[sic]")
+    ({'a': '1'}, ['a'], None)
+    """
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value = read(text.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return as_text(value) if isinstance(value, list | dict) else None
+    return None
 
 
 def _kind_of_texts(texts: Sequence[str]) -> Kind:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 _SEPARATOR = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _EDGES = " _-.:/|()[]"
-_UNFIT = re.compile(r"_*[^\w.+-]+_*")
+_UNFIT = re.compile(r"_*[^\w.+:/@-]+_*")
 LONGEST_NAME = 60
 # Name of the only system, if its column names none.
 UNNAMED = "model"
@@ -169,6 +169,15 @@ def as_system(name: str) -> Fit | None:
     return Fit(0, len(each) - 1) if SYSTEMS & set(each) and not _NO_SYSTEM & set(each) else None
 
 
+def is_systems(name: str) -> bool:
+    """Whether the name is that of a list of systems, such as models.
+
+    >>> is_systems("systems"), is_systems("documents")
+    (True, False)
+    """
+    return bool({f"{word}s" for word in SYSTEMS} & set(words(name)))
+
+
 def is_attribute(name: str) -> bool:
     """Whether the name is that of an attribute of an answer, such as its role or its length."""
     return bool((ABOUT | SYSTEMS | {"role", "finish", "object", "created"}) & set(words(name)))
@@ -328,7 +337,7 @@ def _of_system(name: str) -> list[tuple[str, str]]:
         for number, word in enumerate(_numbered(piece.casefold())):
             if word and word not in _ROLES | FILLERS:
                 found.append(("" if number else before, piece[-len(word) :]))
-        before, end = (match[0] or "_", match.end()) if match else ("", end)
+        before, end = (match[0], match.end()) if match else ("", end)
     return found
 
 
@@ -348,7 +357,7 @@ def _joined(pieces: Sequence[tuple[str, str]]) -> str:
 
 
 def _fit_name(text: str) -> str:
-    """The text with letters, digits and . + - _ only; never empty."""
+    """The text with letters, digits and . + - _ / : @ only; never empty."""
     return _UNFIT.sub("_", text).strip(_EDGES)[:LONGEST_NAME] or UNNAMED
 
 

@@ -8,7 +8,7 @@ from goldmeter.console.format import visible
 from goldmeter.dataset.labels import LABELS
 from goldmeter.dataset.proposal import names, verdicts
 from goldmeter.dataset.proposal.candidates import stray_verdicts
-from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Column
+from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Column, unnamable
 from goldmeter.dataset.proposal.given import Chosen, Sample
 from goldmeter.dataset.proposal.roles import Roles, roles
 from goldmeter.dataset.proposal.section import quoted, shown, written
@@ -88,7 +88,8 @@ def propose(path: str, sample: Sample, chosen: Chosen | None = None) -> Proposal
     chosen = chosen or Chosen()
     found = roles(path, sample.records, chosen)
     options = {"path": path, "pattern": sample.pattern} | mapped(found, chosen)
-    return proposal(options, about(found, sample.records, chosen), found.unused, sample.read, ())
+    left_out = [f"column {name!r}: its name is not UTF-8" for name in unnamable(sample.records)]
+    return proposal(options, about(found, sample.records, chosen), found.unused, sample.read, left_out)
 
 
 def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Sequence
 
+from goldmeter.dataset.printed_lists import printed_list
 from goldmeter.dataset.proposal import given, names
 from goldmeter.dataset.proposal.columns import CHECK, Choice, Column
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.section import shown
 from goldmeter.dataset.sources import Value
+from goldmeter.dataset.texts import UnusableValueError
 
 # A column of any name holds the relevant texts if in this share of the records a context is one of them.
 OVERLAP = 0.5
@@ -87,10 +89,18 @@ def _lists(column: Column, *, single: bool = False) -> Lists | None:
 
 def _list(cell: Value, *, single: bool) -> list[str] | None:
     if isinstance(cell, str):
-        try:
-            cell = json.loads(cell)
-        except (ValueError, RecursionError):
-            return [str(cell)] if single else None
-        if not isinstance(cell, list):
-            return [str(cell)] if single else None
+        found = _printed(cell)
+        if found is None:
+            return [cell] if single else None
+        cell = found
     return [str(item) for item in cell if item is not None] if isinstance(cell, list) else None
+
+
+def _printed(text: str) -> list[Value] | None:
+    """The list that a text prints, as load reads it; None for any other text."""
+    try:
+        found = printed_list(text)
+        found = json.loads(text) if found is None else found
+    except (UnusableValueError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None

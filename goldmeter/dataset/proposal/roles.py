@@ -121,17 +121,22 @@ def _taken(long: Long | None, wide: Mapping[str, System]) -> list[Column]:
 
 
 def _unused(found: Sequence[Column], used: Sequence[Column | None]) -> list[Column]:
-    """The columns without a role, unless a role has a place in them."""
-    places = [column.name for column in used if column and column.leaf]
-    without = _without([column for column in found if not column.leaf], *used)
-    return [c for c in without if not any(p.startswith((f"{c.name}.", f"{c.name}[", f"['{c.name}'")) for p in places)]
+    """The columns without a role; of one in which places have a role, the other places."""
+    taken = [column for column in used if column]
+    unused: list[Column] = []
+    for column in _without(found, *taken):
+        is_part = any(column.is_below(other) for other in (*taken, *unused))
+        if not is_part and not any(other.is_below(column) for other in taken):
+            unused.append(column)
+    return unused
 
 
 def _fitting(
     left: Sequence[Column], fits: Callable[[str], names.Fit | None], kinds: frozenset[Kind]
 ) -> list[tuple[names.Fit, Column]]:
     """The columns of these kinds whose names fit, the best first; places in nested records last."""
-    found = [(fit, column) for column in left if column.kind in kinds and (fit := column.fit(fits))]
+    own = [column for column in left if column.kind in kinds and not column.system]
+    found = [(fit, column) for column in own if (fit := column.fit(fits))]
     return sorted(found, key=lambda pair: (bool(pair[1].leaf), pair[0]))
 
 

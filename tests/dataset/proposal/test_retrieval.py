@@ -46,7 +46,7 @@ def test_the_page_about_retrieval() -> None:
         ("retrieval_context", "supporting_facts"),
     ],
 )
-@pytest.mark.parametrize("write", [list, json.dumps])
+@pytest.mark.parametrize("write", [list, json.dumps, str])
 def test_by_their_names(contexts: str, relevant: str, write: Any) -> None:
     proposal = of({contexts: write(["one", "two"]), relevant: write(["three"])})
 
@@ -64,7 +64,7 @@ def test_references_that_are_contexts_nowhere_stay_references() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("value", ["a text", "['a', 'b']", {"a": 1}, 3, [{"text": "a"}]])
+@pytest.mark.parametrize("value", ["a text", "['a', ...]", "{'a': 'b'}", {"a": 1}, 3, [{"text": "a"}]])
 def test_what_load_does_not_read_as_lists_is_left(value: Any) -> None:
     assert retrieval(of({"contexts": value}))[0] is None
 

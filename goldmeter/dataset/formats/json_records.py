@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from goldmeter.dataset.formats.delimited import checked_header
 from goldmeter.dataset.formats.text_lines import text_lines, whole_text
 from goldmeter.dataset.record import Batch, Chunk, NumberedValues, blocks, file_name
 from goldmeter.errors import DataError
@@ -46,13 +47,19 @@ def _object(path: Path, line: int, text: str) -> dict[str, Any]:
 
 
 def json_list(path: Path) -> NumberedValues:
-    """Yield line and values of each object of a list, which is the file or the only list of objects in an object."""
+    """Yield line and values of each object of a list, which is the file or the only list of objects in an object.
+
+    Or of each row of a table in pandas' orient "split", as MLflow saves them: {"columns": [...], "data": [[...], ...]}.
+    """
     text = whole_text(path)
     line, counted = 1, 0
     try:
-        for position, value in _elements(text, _list_of_records(text, path)):
+        start, header = _list_of_records(text, path)
+        for position, value in _elements(text, start):
             line, counted = line + text.count("\n", counted, position), position
-            yield line, _checked_object(value, path, line)
+            is_row = header and isinstance(value, list) and len(value) == len(header)
+            row = dict(zip(header, value, strict=True)) if is_row else value
+            yield line, _checked_object(row, path, line)
     except json.JSONDecodeError as error:
         raise json_error(error, file_name(path), error.lineno) from None
 
@@ -87,24 +94,29 @@ def _elements(text: str, position: int) -> Iterator[tuple[int, Any]]:
         _require_end(text, position + 1)
 
 
-def _list_of_records(text: str, path: Path) -> int:
+def _list_of_records(text: str, path: Path) -> tuple[int, list[str]]:
     """Return the position of the list of records: the text's start, or in an object the only list of objects.
+
+    Of a table, the position of its rows, and the names of its columns.
 
     Raises:
         DataError: An object holds no list of objects one or two levels down, or several.
     """
     start = _skip_space(text, 0)
     if text[start : start + 1] != "{":
-        return start
+        return start, []
     value, end = _decode(text, start)
     if _skip_space(text, end) < len(text):
-        return start  # Several objects: `_elements` explains that one object a line is .jsonl.
+        return start, []  # Several objects: `_elements` explains that one object a line is .jsonl.
+    header, data = value.get("columns"), value.get("data")
+    if isinstance(data, list) and isinstance(header, list) and header and all(isinstance(name, str) for name in header):
+        return _member(text, start, "data"), checked_header(header, f"{file_name(path)}: columns")
     lists = list(_lists_of_objects(value))
     if len(lists) != 1:
         raise DataError(f"{file_name(path)}: an object, expected a list of objects{_places(lists, path)}")
     for key in lists[0]:
         start = _member(text, start, key)
-    return start
+    return start, []
 
 
 def _lists_of_objects(value: Mapping[str, Any], level: int = 1) -> Iterator[tuple[str, ...]]:

@@ -63,6 +63,11 @@ SLICES = frozenset({
     "topic", "category", "language", "lang", "locale", "type", "kind", "source", "difficulty", "level", "subject",
     "domain", "split", "intent", "region", "task", "dataset", "tag",
 })  # fmt: skip
+# Words of scores from elsewhere.
+SCORES = frozenset({
+    "score", "scores", "recall", "precision", "relevancy", "relevance", "similarity", "bleu", "rouge", "accuracy", "f1",
+    "em", "perplexity", "bertscore",
+})  # fmt: skip
 EXCLUDED = frozenset({
     "improper", "invalid", "skip", "skipped", "bad", "exclude", "excluded", "ignore", "ignored", "deleted", "flagged",
     "duplicate", "unusable", "broken",

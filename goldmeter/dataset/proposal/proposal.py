@@ -262,8 +262,13 @@ def _perhaps(unused: Iterable[Column], words: frozenset[str], about: str) -> str
     return f"{about}; perhaps {shown(named[0].name)}" if named else ""
 
 
+def _is_score(column: Column) -> bool:
+    return column.kind == "boolean" and bool(names.SCORES & set(names.words(column.name)))
+
+
 def _scores(unused: Iterable[Column]) -> str:
-    numbers = [column.name for column in unused if column.kind == "number" and not names.as_id(column.name)]
+    kinds = [column for column in unused if column.kind == "number" or _is_score(column)]
+    numbers = [column.name for column in kinds if not names.as_id(column.name)]
     if not numbers:
         return ""
     key = re.sub(r"\W", "_", numbers[0], flags=re.ASCII).lstrip("_0123456789") or "score"

@@ -406,7 +406,8 @@ def is_slice(column: Column, questions: int) -> bool:
     named = bool(names.SLICES & each)
     if column.kind not in SINGLE or ((column.kind == "number" or column.leaf) and not named):
         return False
-    if names.EXCLUDED & each or verdicts.is_verdict(column):
+    is_score = column.kind in {"boolean", "number"} and names.SCORES & each
+    if names.EXCLUDED & each or is_score or verdicts.is_verdict(column):
         return False
     few = FEWEST_VALUES <= column.distinct <= MOST_VALUES and 2 * column.distinct <= min(len(column.values), questions)
     return few and column.longest <= LONGEST_VALUE and 2 * len(column.values) >= column.records

@@ -80,3 +80,22 @@ def test_any_list_in_an_object_is_read_as_it_is_alone(tmp_path, before, key, inn
     (tmp_path / "inside.json").write_text(json.dumps(before | {key: {inner: objects}}))
 
     assert read(tmp_path / "inside.json") == read(tmp_path / "alone.json")
+
+
+def test_a_table_of_columns_and_rows_is_read(write):
+    path = write({"columns": ["q", "n"], "data": [["x", 1.50], ["y", None]]}, indent=1)
+
+    assert [(record.line, record.values) for record in records(path)] == [
+        (7, {"q": "x", "n": "1.5"}), (11, {"q": "y", "n": None})
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", [["x"], ["x", 1, 2], "xy", 3])
+def test_a_row_that_does_not_fit_its_columns_is_refused(write, row):
+    with pytest.raises(DataError, match="line 1"):
+        read(write({"columns": ["q", "n"], "data": [row]}))
+
+
+def test_a_column_that_stands_twice_is_refused(write):
+    with pytest.raises(DataError, match="'q' appears twice"):
+        read(write({"columns": ["q", "q"], "data": [["x", 1]]}))

@@ -426,6 +426,16 @@ def test_other_words_stay_slices(values: list[str]) -> None:
     assert of(*rows).options["slices"] == ["match_type"]
 
 
+@pytest.mark.parametrize("name", ["context_recall", "answer_relevancy", "bleu_score"])
+def test_a_score_of_two_values_is_no_slice(name: str) -> None:
+    rows = [{"question": f"q{i}", "gold": f"a{i}", "response": "b", name: f"{i % 2}.0"} for i in range(9)]
+
+    proposal = of(*rows)
+
+    assert proposal.options["slices"] == []
+    assert name in proposal.comments["scores"]
+
+
 def test_groups_repeat_and_slices_are_few() -> None:
     rows = [
         {"id": i, "question": f"q{i}", "gold": "a", "response": "b", "conversation_id": i // 2, "topic": "xy"[i % 2],

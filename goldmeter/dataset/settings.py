@@ -375,7 +375,7 @@ class Dataset(Section):
     """The place of the user's records and the meaning of their columns."""
 
     path: Name
-    pattern: Name | None
+    pattern: Name | tuple[Name, ...] | None
     format: Format | None
     limit: Positive | None
     exclude: dict[Name, str | bool | int | float | None]

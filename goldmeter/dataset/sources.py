@@ -10,7 +10,7 @@ from goldmeter.dataset.formats.arrow import arrow, parquet, saved_files
 from goldmeter.dataset.formats.delimited import delimited, unnamed_columns
 from goldmeter.dataset.formats.excel import excel
 from goldmeter.dataset.formats.json_records import DECODER, json_lines, json_list
-from goldmeter.dataset.formats.text_lines import OPENERS, head, inner_suffix, parallel_text
+from goldmeter.dataset.formats.text_lines import OPENERS, TEXT, head, inner_suffix, parallel_text
 from goldmeter.dataset.record import Batch, Chunk, NumberedValues, Record, Value, as_text, batch_of, blocks, file_name
 from goldmeter.errors import DataError, did_you_mean
 
@@ -21,7 +21,6 @@ FILES_LISTED = 10
 KEYS_LISTED = 5
 # Bytes in which the first character of a JSON file is looked for.
 FIRST_BYTES = 1_000
-TEXT = ".txt"
 # Formats whose columns the header names for all records.
 TABLES = {".csv", ".tsv", ".parquet", ".arrow", ".xlsx"}
 
@@ -61,7 +60,7 @@ class Records:
             for block in blocks(readers.with_draws(found) if is_drawn else found):
                 yield partial(batch_of, block)
             return
-        if all(map(_is_text, self.files)):
+        if all(map(is_text, self.files)):
             yield from _named(
                 file_name(self.files[0].parent), _in_chunks(self.files[0].parent, parallel_text(self.files))
             )
@@ -112,14 +111,14 @@ class Records:
         ]
 
 
-def records(path: str | Path, pattern: str | None = None, format: str | None = None) -> Records:  # noqa: A002 (its name in params.yaml)
+def records(path: str | Path, pattern: str | Sequence[str] | None = None, format: str | None = None) -> Records:  # noqa: A002 (its name in params.yaml)
     """Find the records of a file, or of the files in a folder that match a glob pattern, sorted by path.
 
     Hidden files never match.
 
     Args:
         path: Of the file or folder.
-        pattern: Of a folder: which files.
+        pattern: Of a folder: which files; or their names.
         format: The tool whose logs they are, a key of `goldmeter.dataset.readers.READERS`; none: by the suffix.
 
     Raises:
@@ -128,7 +127,7 @@ def records(path: str | Path, pattern: str | None = None, format: str | None = N
     if "://" in str(path):
         raise DataError(f"{path}: fetch it first, by dvc import-url {path}, and name the local file in dataset.path")
     files = _files(Path(path), pattern)
-    if format is None and not (Path(path).is_dir() and all(map(_is_text, files))):
+    if format is None and not (Path(path).is_dir() and all(map(is_text, files))):
         for file in files:
             _require_known(file)
     return Records(tuple(files), format)
@@ -169,14 +168,17 @@ def _require_known(file: Path) -> None:
     )
 
 
-def _is_text(file: Path) -> bool:
+def is_text(file: Path) -> bool:
+    """Whether it is a plain text file, one of several that are parallel, by its name."""
     return file.suffix.lower() == TEXT or (file.suffix.lower() in OPENERS and inner_suffix(file) == TEXT)
 
 
-def _files(path: Path, pattern: str | None) -> list[Path]:
+def _files(path: Path, pattern: str | Sequence[str] | None) -> list[Path]:
+    if path.is_dir() and isinstance(pattern, Sequence) and not isinstance(pattern, str):
+        return [file for name in pattern for file in _files(path / name, None)]
     if path.is_dir():
         saved = saved_files(path) if pattern in {None, "*"} else None
-        return _matching(path, pattern) if saved is None else saved
+        return _matching(path, str(pattern or "")) if saved is None else saved
     if path.exists() and not path.is_file():
         raise DataError(f"{file_name(path)}: neither a file nor a folder")
     if not path.exists():
@@ -186,7 +188,7 @@ def _files(path: Path, pattern: str | None) -> list[Path]:
     return [path]
 
 
-def _matching(folder: Path, pattern: str | None) -> list[Path]:
+def _matching(folder: Path, pattern: str) -> list[Path]:
     if not pattern:
         raise DataError(f"{file_name(folder)}: a folder; say which of its files in dataset.pattern, such as *.jsonl")
     if ".." in Path(pattern).parts:

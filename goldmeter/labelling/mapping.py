@@ -63,11 +63,13 @@ def with_labels(options: Mapping[str, Any], dataset: Dataset, raters: Sequence[s
     }
 
 
-def _pattern(dataset: Dataset) -> str | None:
+def _pattern(dataset: Dataset) -> str | list[str] | None:
     """Return the pattern that matches the files of the data and not that of labels; None without one."""
     path = Path(dataset.path)
     if not path.is_dir():
         return path.name
+    if isinstance(dataset.pattern, tuple):
+        return [*dataset.pattern]
     if dataset.pattern and not path.joinpath(NAME).match(dataset.pattern):
         return dataset.pattern
     files = [file for file in records(path, dataset.pattern, dataset.format).files if file.name != NAME]

@@ -111,7 +111,7 @@ def override_params(name: str, overrides: Sequence[str]) -> None:
     params.check()
 
 
-def require_versioned(path: str, pattern: str | None) -> None:
+def require_versioned(path: str, pattern: str | Sequence[str] | None) -> None:
     """Raise DataError when neither git nor DVC could restore the data set as it is now.
 
     Args:
@@ -170,13 +170,14 @@ def _missing(path: str, *, in_dvc: bool) -> str:
     return f"dataset.path: {path} is in neither git nor DVC, so a scheduled run does not have it; {_ADD}"
 
 
-def _untracked(path: str, pattern: str | None) -> list[Path]:
+def _untracked(path: str, pattern: str | Sequence[str] | None) -> list[Path]:
     """The files of the data set that git does not track; the path itself when it is outside of the repository."""
     listed = git.run("ls-files", "-z", "--others", "--", path)
     if listed.returncode:
         return [Path(path)]
     files = [Path(name) for name in listed.stdout.split("\0") if name]
-    return [file for file in files if not Path(path).is_dir() or file.match(pattern or "*")]
+    patterns = [pattern or "*"] if pattern is None or isinstance(pattern, str) else pattern
+    return [file for file in files if not Path(path).is_dir() or any(map(file.match, patterns))]
 
 
 def _schedule(name: str) -> Schedule:

@@ -16,6 +16,9 @@ from goldmeter.dataset.record import NumberedValues, file_name
 from goldmeter.errors import DataError
 
 BOM = b"\xef\xbb\xbf"
+TEXT = ".txt"
+# Column of parallel text files that numbers the lines.
+LINE = "line"
 # Bytes read from a compressed file at once.
 BLOCK = 1 << 20
 # Bytes; decoding takes about four times as much memory. A few kilobytes can be compressed text of any length.
@@ -165,10 +168,10 @@ DAMAGED = (OSError, EOFError, ValueError, NotImplementedError, RuntimeError, zli
 
 
 def parallel_text(files: Sequence[Path]) -> NumberedValues:
-    """Yield line and values of each record; an empty line is null.
+    """Yield line and values of each record: the number of the line, and the line of each file.
 
     Raises:
-        DataError: Two files have the same name, or one has more lines than another.
+        DataError: Two files have the same name, or one has fewer lines than another.
     """
     columns = _columns(files)
     end = object()
@@ -176,13 +179,23 @@ def parallel_text(files: Sequence[Path]) -> NumberedValues:
         ended = [file for text, file in zip(texts, columns.values(), strict=True) if text is end]
         if ended:
             _refuse_lengths(columns, ended[0])
-        yield line, {name: str(text).rstrip("\r\n") or None for name, text in zip(columns, texts, strict=True)}
+        texts_of = {name: str(text).rstrip("\r\n") for name, text in zip(columns, texts, strict=True)}
+        yield line, {LINE: str(line), **texts_of}
+
+
+def column_names(files: Sequence[Path]) -> list[str]:
+    """Return the names of the columns of parallel text files: those of the files without .txt.
+
+    >>> column_names([Path("hyp.a.txt"), Path("src.TXT.gz")])
+    ['hyp.a', 'src']
+    """
+    names = [file.stem if file.suffix.lower() in OPENERS else file.name for file in files]
+    return [name[: -len(TEXT)] if name.lower().endswith(TEXT) else name for name in names]
 
 
 def _columns(files: Sequence[Path]) -> Mapping[str, Path]:
     columns: dict[str, Path] = {}
-    for file in files:
-        name = Path(file.stem).stem if file.suffix.lower() in OPENERS else file.stem
+    for name, file in zip(column_names(files), files, strict=True):
         if name in columns:
             raise DataError(f"{file_name(file)}: the column {name!r} is also in {file_name(columns[name])}")
         columns[name] = file
@@ -193,6 +206,6 @@ def _refuse_lengths(columns: Mapping[str, Path], shortest: Path) -> None:
     counts = {file: sum(1 for _ in text_lines(file)) for file in columns.values()}
     longest = max(counts, key=lambda file: counts[file])
     raise DataError(
-        f"{file_name(shortest)}: {counts[shortest]} lines, but {file_name(longest)} has {counts[longest]}; "
-        "parallel text files must have the same number of lines"
+        f"{file_name(shortest)}: {counts[shortest]} lines, but {file_name(longest)} has {counts[longest]}: the first "
+        f"without a partner is line {counts[shortest] + 1}; parallel text files must have the same number of lines"
     )

@@ -31,18 +31,20 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
     """Propose section `dataset` for a file, a folder or several files, write it, load, and print the result.
 
     Args:
-        data: Path of the file or folder, or of several files that are joined.
+        data: Path of the file or folder, or of several files that are joined; none: `chosen` names parallel text files.
         pattern: Of a folder: which files; None: find out.
         chosen: What the user said about columns.
 
     Raises:
         GoldmeterError: If nothing can be proposed: then params.yaml is unchanged. Or if the records can't be loaded.
     """
-    paths = [_from_here(each) for each in data]
+    paths, chosen = [_from_here(each) for each in data], chosen or Chosen()
+    if not paths:
+        chosen = chosen.renamed({file: _from_here(file) for file in chosen.files})
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
-        proposal = propose_for(paths, pattern, chosen or Chosen())
+        proposal = propose_for(paths, pattern, chosen)
         path = str(proposal.options["path"])
-        _require_own_folder(path, paths)
+        _require_own_folder(path, paths or chosen.files)
         kept = write_dataset(proposal.options, proposal.section)
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
         show.mapping(proposal)
@@ -77,11 +79,12 @@ def parser() -> Parser:
             "python -m flows.init data/mine.csv",
             "python -m flows.init data/parts --pattern '*.parquet'",
             "python -m flows.init data/mine/questions.jsonl data/mine/gpt4.jsonl data/mine/human.tsv",
+            "python -m flows.init --input data/mt/src.txt --references data/mt/ref.txt --candidate a=data/mt/a.txt",
             "python -m flows.init data/mine.jsonl --references gold --candidate gpt4=out_1 --candidate fid=out_2",
         ],
     )
     add = command_line.add_argument
-    add("data", metavar="DATA", nargs="+", help="file, or folder; or files to join: questions, one per system, labels")
+    add("data", metavar="DATA", nargs="*", help="file, or folder; or files to join: questions, one per system, labels")
     add("--pattern", metavar="GLOB", help="which files of a folder are pieces of one table; default: find out")
     add("--id", metavar="COLUMN", help="column of the questions' ids; '' for none")
     add("--input", metavar="COLUMN", help="column of the questions; '' for none")

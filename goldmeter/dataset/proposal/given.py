@@ -3,18 +3,18 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from goldmeter.console.format import counted
 from goldmeter.dataset.formats.arrow import saved_files
-from goldmeter.dataset.formats.text_lines import OPENERS
+from goldmeter.dataset.formats.text_lines import OPENERS, TEXT
 from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.columns import Column
 from goldmeter.dataset.proposal.section import shown
-from goldmeter.dataset.sources import FORMATS, TEXT, Record, Records, records
+from goldmeter.dataset.sources import FORMATS, Record, Records, records
 from goldmeter.errors import DataError, did_you_mean
 
 MOST_RECORDS = 1_000
@@ -27,7 +27,7 @@ class Sample(NamedTuple):
     """The first records, the value for dataset.pattern, and whether these are all records."""
 
     records: list[Record]
-    pattern: str
+    pattern: str | list[str]
     complete: bool
 
     @property
@@ -37,12 +37,12 @@ class Sample(NamedTuple):
         return f"its {number}" if self.complete else f"its first {number}"
 
 
-def read_sample(path: str, pattern: str | None = None) -> Sample:
+def read_sample(path: str, pattern: str | list[str] | None = None) -> Sample:
     """Read the first records of a file, or of a folder's files.
 
     Args:
         path: Of the file or folder.
-        pattern: Of a folder: which files; None: all of the one format in it.
+        pattern: Of a folder: which files, or their names; None: all of the one format in it.
 
     Raises:
         DataError: If `load` could not read them either.
@@ -136,6 +136,22 @@ class Chosen:
     draw: str | None = None
     separator: str | None = None
     comment: ClassVar[str] = "as chosen"
+
+    @property
+    def files(self) -> list[str]:
+        """The input, the references and the candidates, where these are files of their own."""
+        named = [self.input or "", *self.references, *(text.rpartition("=")[2] for text in self.candidates)]
+        return list(dict.fromkeys(filter(None, named)))
+
+    def renamed(self, columns: Mapping[str, str]) -> "Chosen":
+        """The same with columns in place of files."""
+        pairs = [text.rpartition("=") for text in self.candidates]
+        return replace(
+            self,
+            input=columns.get(self.input or "", self.input),
+            references=[columns.get(name, name) for name in self.references],
+            candidates=[f"{name}{sign}{columns.get(file, file)}" for name, sign, file in pairs],
+        )
 
 
 def column(path: str, found: Sequence[Column], name: str, option: str) -> Column:

@@ -3,16 +3,18 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from goldmeter.console.format import counted
 from goldmeter.dataset.formats.arrow import saved_files
+from goldmeter.dataset.formats.text_lines import LINE, column_names
 from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.candidates import keys
 from goldmeter.dataset.proposal.columns import CHECK, Column, columns
-from goldmeter.dataset.proposal.given import Chosen, has_known_suffix, read_sample
+from goldmeter.dataset.proposal.given import ALL, Chosen, has_known_suffix, read_sample
 from goldmeter.dataset.proposal.joined import long_file, propose_joined, propose_long
 from goldmeter.dataset.proposal.parts import Part, are_pieces, marked, read_part
 from goldmeter.dataset.proposal.proposal import Proposal, proposal, propose
@@ -20,7 +22,7 @@ from goldmeter.dataset.proposal.retrieval import ABOUT
 from goldmeter.dataset.proposal.roles import is_slice
 from goldmeter.dataset.proposal.section import first, shown
 from goldmeter.dataset.readers import detect
-from goldmeter.dataset.sources import Record, records
+from goldmeter.dataset.sources import Record, is_text, records
 from goldmeter.errors import DataError, GoldmeterError
 from goldmeter.estimates.column_facts import RESOURCES
 
@@ -39,19 +41,55 @@ def propose_for(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Pr
     Raises:
         DataError: If nothing can be proposed.
     """
-    if len(paths) > 1:
-        folder = _common_folder(paths)
-        if all(tool_of(path, pattern) for path in paths):
-            return _log_of_folder(folder, paths)
-        return _joined(folder, [read_part(Path(folder), Path(path), chosen) for path in paths], chosen)
+    if len(paths) != 1:
+        return _of_files(paths, pattern, chosen)
     (path,) = paths
     if tool := tool_of(path, pattern):
         return propose_log(path, tool)
     if pattern is None and Path(path).is_dir():
+        if texts := _texts_of(Path(path)):
+            return _parallel(texts, chosen, path)
         parts, unreadable = _parts(Path(path), chosen)
         if len(parts) > 1 and not are_pieces(parts):
             return _joined(path, parts, chosen, unreadable)
     return propose(path, read_sample(path, pattern), chosen)
+
+
+def _of_files(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Proposal:
+    if all(Path(path).is_file() and is_text(Path(path)) for path in paths):
+        return _parallel(paths, chosen)
+    folder = _common_folder(paths)
+    if all(tool_of(path, pattern) for path in paths):
+        return _log_of_folder(folder, paths)
+    return _joined(folder, [read_part(Path(folder), Path(path), chosen) for path in paths], chosen)
+
+
+def _texts_of(folder: Path) -> list[str]:
+    """The files of a folder of parallel text files; none if it holds others."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+    return [path.as_posix() for path in files] if files and all(map(is_text, files)) else []
+
+
+def _parallel(paths: Sequence[str], chosen: Chosen, folder: str | None = None) -> Proposal:
+    """Propose the mapping of parallel text files, whose lines of one number are a record.
+
+    Args:
+        paths: Of the files, whose roles are found by their names; none: `chosen` names a file for each role.
+        chosen: What the user said about files, or about columns, which have their names.
+        folder: That is read as a whole.
+
+    Raises:
+        DataError: No file is named, one can't be read, or has fewer lines than another.
+    """
+    files = list(dict.fromkeys(paths)) or chosen.files
+    if not files:
+        raise DataError("name DATA, or parallel text files: --input src.txt --references ref.txt --candidate hyp.txt")
+    path = folder or _common_folder(files)
+    pattern = ALL if folder else [Path(file).relative_to(path).as_posix() for file in files]
+    by_file = dict(zip(files, column_names([Path(file) for file in files]), strict=True))
+    # A segment may stand twice.
+    chosen = replace(chosen, id=LINE if chosen.id is None else chosen.id)
+    return propose(path, read_sample(path, pattern), chosen.renamed(by_file))
 
 
 def _joined(path: str, parts: Sequence[Part], chosen: Chosen, unreadable: Sequence[str] = ()) -> Proposal:
@@ -108,7 +146,7 @@ def _parts(folder: Path, chosen: Chosen) -> tuple[list[Part], list[str]]:
 
 MOST_RECORDS = 50_000
 # Files of a log's folder, at any depth.
-ALL = "**/*"
+DEEP = "**/*"
 SCORE, METADATA = "score_", "metadata."
 DRAWN = "the log numbers several answers to a question; intervals are by question"
 
@@ -124,7 +162,7 @@ def propose_log(path: str, tool: str) -> Proposal:
     Raises:
         DataError: A log can't be read.
     """
-    pattern = ALL if Path(path).is_dir() else "*"
+    pattern = DEEP if Path(path).is_dir() else "*"
     found = list(islice(records(path, pattern, tool), MOST_RECORDS))
     by_name = {column.name: column for column in columns(found)}
     questions = len({str(record.values.get("group") or record.values.get("id")) for record in found})

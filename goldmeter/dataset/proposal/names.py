@@ -20,12 +20,19 @@ REFERENCES = (
     "references", "reference", "golden answers", "golden answer", "gold answers", "gold answer", "golden", "gold",
     "ground truths", "ground truth", "groundtruth", "correct answers", "correct answer", "accepted answers",
     "acceptable answers", "expected answers", "expected answer", "expected output", "expected", "ideal", "targets",
-    "target", "best answer", "true answer", "solution", "answer key", "gt",
+    "target", "human translation", "human summary", "highlights", "refs", "ref",
+    "best answer", "true answer", "solution", "answer key", "gt",
 )  # fmt: skip
-ANSWERS = ("answers", "answer")
+# What is translated or summarised, where no column is named like an input.
+SOURCES = (
+    "source text", "source sentence", "source segment", "source", "src", "article", "document", "dialogue", "dialog",
+    "transcript", "passage",
+)  # fmt: skip
+ANSWERS = ("answers", "answer", "summaries", "summary", "translations", "translation")
 RESPONSES = (
     "response", "responses", "prediction", "predictions", "predicted", "pred", "output", "outputs", "completion",
     "generation", "generated", "hypothesis", "actual", "reply", "resps", "resp", "completions", "generations",
+    "hypotheses", "hyps", "hyp", "translated", "mt",
 )  # fmt: skip
 LABEL_WORDS = frozenset({
     "judge", "judged", "judgment", "judgement", "correct", "label", "labels", "verdict", "human", "right", "acceptable",
@@ -138,6 +145,15 @@ def words(name: str) -> list[str]:
 def as_input(name: str) -> Fit | None:
     """How well the name fits an input; None if it does not."""
     return _fit(name, INPUT, barred=ABOUT | _ROLES)
+
+
+def as_source(name: str) -> Fit | None:
+    """How well the name fits a text to translate or to summarise; None if it does not.
+
+    >>> as_source("src") is None, as_source("source_url") is None
+    (False, True)
+    """
+    return _fit(name, SOURCES, barred=(ABOUT - {"source", "document", "passage"}) | _ROLES)
 
 
 def as_references(name: str) -> Fit | None:

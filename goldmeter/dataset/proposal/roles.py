@@ -207,6 +207,8 @@ def _input(path: str, left: Sequence[Column], chosen: Chosen) -> Choice:
         return Choice(given.column(path, left, chosen.input, "--input") if chosen.input else None, chosen.comment)
     fitting = _fitting(left, names.as_input, frozenset({"text", "number"}))
     top = [pair for pair in fitting if not pair[1].leaf]
+    if not top or (top[0][1].distinct == 1 < top[0][1].records):
+        top = _sources(left) or top
     fitting = top or _of_messages(fitting, left)
     if fitting:
         (fit, best), *more = sorted(fitting, key=lambda pair: _is_sparse(pair[1]))
@@ -216,6 +218,12 @@ def _input(path: str, left: Sequence[Column], chosen: Chosen) -> Choice:
     unfit = [column for _, column in _fitting(left, names.as_input, frozenset({"nested", "list", "encoded"}))]
     why = f"{shown(unfit[0].name)} holds no text: {unfit[0].about}" if unfit else "no column is named like one"
     return Choice(None, f"{CHECK}none; {why}; a judge would not see what was asked")
+
+
+def _sources(left: Sequence[Column]) -> list[tuple[names.Fit, Column]]:
+    """Columns of mostly distinct texts that are named like what is translated or summarised."""
+    fitting = _fitting(left, names.as_source, frozenset({"text"}))
+    return [(fit, column) for fit, column in fitting if not column.leaf and 2 * column.distinct > len(column.values)]
 
 
 def _of_messages(fitting: Sequence[tuple[names.Fit, Column]], left: Sequence[Column]) -> list[tuple[names.Fit, Column]]:

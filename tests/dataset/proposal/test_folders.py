@@ -26,7 +26,7 @@ def test_parallel_texts_are_one_table(tmp_path):
 
     sample = read_sample(str(tmp_path))
 
-    assert (sample.pattern, sample.records[0].values) == ("*", {"source": "source", "system": "system"})
+    assert (sample.pattern, sample.records[0].values) == ("*", {"line": "1", "source": "source", "system": "system"})
 
 
 def test_texts_beside_a_table_are_none(tmp_path):

@@ -226,13 +226,17 @@ def test_an_id_is_never_the_question() -> None:
 
 
 def test_the_only_lists_of_texts_are_taken_for_references() -> None:
-    row = {"question": "q?", "response": "r", "refs": ["a", "b"]}
+    row = {"question": "q?", "response": "r", "variants": ["a", "b"]}
 
     proposal = of(row)
 
-    assert mapped(proposal)["references"] == "refs"
+    assert mapped(proposal)["references"] == "variants"
     assert proposal.unsure["references"] == "the only column of lists of texts; are they the right answers?"
-    for other in ({"more": ["c"]}, {"refs": None, "retrieved_contexts": ["c"]}, {"refs": None, "keywords": ["c"]}):
+    for other in (
+        {"more": ["c"]},
+        {"variants": None, "retrieved_contexts": ["c"]},
+        {"variants": None, "keywords": ["c"]},
+    ):
         assert refused(row | other).startswith("rows.jsonl: not recognised: references")
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import Discriminator, Field, FiniteFloat, Tag, field_validator, model_validator
 
+from goldmeter.dataset.tasks import Task
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.column_facts import RESOURCES
 from goldmeter.pipeline.settings import Positive, Section, ServerName, ServerUrl
@@ -377,6 +378,7 @@ class Dataset(Section):
     path: Name
     pattern: Name | tuple[Name, ...] | None
     format: Format | None
+    task: Task | None = None
     limit: Positive | None
     exclude: dict[Name, str | bool | int | float | None]
     missing_response: Literal["unmeasured", "wrong"]

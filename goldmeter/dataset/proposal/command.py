@@ -13,6 +13,8 @@ from goldmeter.dataset.proposal.dataset_section import is_tracked, tables_in, wr
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
 from goldmeter.dataset.proposal.section import NAME
+from goldmeter.dataset.proposal.task import with_task, write_plan
+from goldmeter.dataset.tasks import TASKS
 from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import params
 from goldmeter.system import locks, processes
@@ -42,9 +44,10 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
     if not paths:
         chosen = chosen.renamed({file: _from_here(file) for file in chosen.files})
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
-        proposal = propose_for(paths, pattern, chosen)
+        proposal, found = with_task(propose_for(paths, pattern, chosen), chosen.task)
         path = str(proposal.options["path"])
         _require_own_folder(path, paths or chosen.files)
+        before = params.raw().get(NAME) or {}
         kept = write_dataset(proposal.options, proposal.section)
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
         show.mapping(proposal)
@@ -53,6 +56,8 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
             say(f"{params.PATH} had changes that were not committed; to get it back: {restore}")
         say(f"\ndvc repro {STAGE}")
         _load()
+        for line in write_plan(found, proposal, before.get("task")):
+            say(line)
     stops = show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
     if told := cost.embedding():
         say(f"\n{told}")
@@ -99,6 +104,7 @@ def parser() -> Parser:
     about = "column to report value by value; repeat; '' for none"
     add("--slice", dest="slices", metavar="COLUMN", action="append", help=about)
     add("--contexts", metavar="COLUMN", help="column of the retrieved texts or their ids; '' for none")
+    add("--task", choices=TASKS, help="what answers are asked for; default: find out")
     add("--relevant", metavar="COLUMN", help="column of those that should be retrieved; '' for none")
     return command_line
 

@@ -28,10 +28,16 @@ def write_dataset(options: Mapping[str, Any], section: str) -> str | None:
     if changed == content:
         return None
     kept = _kept(content)
-    with replacing(file) as temporary:
-        temporary.write_bytes(changed.encode())
-        shutil.copymode(file, temporary)
+    write_params(changed)
     return kept
+
+
+def write_params(content: str) -> None:
+    """Replace params.yaml, with its mode, where it is."""
+    file = params.PATH.resolve()
+    with replacing(file) as temporary:
+        temporary.write_bytes(content.encode())
+        shutil.copymode(file, temporary)
 
 
 def tables_in(folder: str) -> list[str]:

@@ -15,6 +15,7 @@ from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.columns import Column
 from goldmeter.dataset.proposal.section import shown
 from goldmeter.dataset.sources import FORMATS, Record, Records, records
+from goldmeter.dataset.tasks import Task
 from goldmeter.errors import DataError, did_you_mean
 
 MOST_RECORDS = 1_000
@@ -119,6 +120,7 @@ class Chosen:
     """Columns by role. None: guess; an empty name: no column.
 
     candidates: NAME=COLUMN or COLUMN each.
+    task: What answers are asked for.
     labels: NAME=COLUMN or COLUMN each.
     systems: The column that names the system, of the long form.
     """
@@ -135,6 +137,7 @@ class Chosen:
     relevant: str | None = None
     draw: str | None = None
     separator: str | None = None
+    task: Task | None = None
     comment: ClassVar[str] = "as chosen"
 
     @property

@@ -23,6 +23,7 @@ COMMENTS = {
     "path": "file or folder; formats: docs/how-to/own-data.md",
     "pattern": "in a folder: which files to read",
     "format": "none: records as they are; or the tool whose log it is, such as lm_eval",
+    "task": "qa, choice, classification, number, json, summary, translation, text; none: not stated",
     "limit": "read only the first so many records, in the long form answers; none: all",
     "exclude": "skip records whose column has this value: {improper: true}",
     "missing_response": "how a null answer counts: unmeasured, or wrong",
@@ -72,17 +73,49 @@ def written(options: Mapping[str, Any], comments: Mapping[str, str], notes: Sequ
     return "\n".join(lines) + "\n"
 
 
-def replaced(content: str, section: str) -> str:
-    """params.yaml with this text in place of its section `dataset`; every other character stays.
+def written_section(name: str, metrics: Mapping[str, Any], headline: str) -> str:
+    """A section of metrics as text, one a line."""
+    if not metrics:
+        return "\n".join(_commented(f"{name}: {{}}", headline)) + "\n"
+    lines = [
+        *_commented(f"{name}:", headline),
+        *(f"  {metric}: {flow(options)}" for metric, options in metrics.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def replaced(content: str, section: str, name: str = NAME) -> str:
+    """params.yaml with this text in place of its section of this name; every other character stays.
 
     Raises ParamsError when the section does not stand by itself, so that replacing it would change others.
     """
-    start, end = _span(content)
+    start, end = _span(content, name)
     lines = "\r\n" if "\r\n" in content else "\n"
     changed = content[:start] + section.replace("\n", lines) + content[end:]
-    if not _differs_only_there(content, changed, section):
-        raise ParamsError(f"params.yaml: section {NAME} can't be replaced where it stands; write by hand:\n\n{section}")
+    if not _differs_only_there(content, changed, section, name):
+        raise ParamsError(f"params.yaml: section {name} can't be replaced where it stands; write by hand:\n\n{section}")
     return changed
+
+
+def with_value(content: str, path: tuple[str, str], value: str | None) -> str:
+    """params.yaml with this value of an option; its comment and every other character stay.
+
+    Raises ParamsError when the option does not stand on a line of its own.
+    """
+    section, option = path
+    start, end = _span(content, section)
+    line = re.search(rf"^(?P<key>[ \t]+{option}:)(?P<old>[^#\n]*)(?P<rest>(?:#.*)?)$", content[start:end], re.MULTILINE)
+    text = "" if value is None else scalar(value)
+    if line is not None:
+        new = f" {text}".rstrip().ljust(len(line["old"]) if line["rest"] else 0)
+        new = new if not line["rest"] or new.endswith(" ") else f"{new} "
+        changed = content[: start + line.end("key")] + new + content[start + line.start("rest") :]
+        before, after = parse_yaml(content), parse_yaml(changed)
+        if after == before | {section: before[section] | {option: value}}:
+            return changed
+    raise ParamsError(
+        f"params.yaml: {section}.{option} can't be replaced where it stands; write by hand: {text or 'none'}"
+    )
 
 
 def flow(value: Any) -> str:
@@ -138,12 +171,12 @@ def _commented(code: str, comment: str) -> Iterator[str]:
         yield f"{'':<{COLUMN}}# {line}"
 
 
-def _span(content: str) -> tuple[int, int]:
+def _span(content: str, name: str) -> tuple[int, int]:
     """Where the section begins and ends; without one, where the first section begins."""
     root = YAML(typ="safe", pure=True).compose(content)
     keys = [key for key, _ in root.value] if isinstance(root, MappingNode) else []
     starts = [key.start_mark.index for key in keys]
-    number = next((number for number, key in enumerate(keys) if key.value == NAME), None)
+    number = next((number for number, key in enumerate(keys) if key.value == name), None)
     if number is None:
         return (starts[0], starts[0]) if starts else (len(content), len(content))
     end = starts[number + 1] if number + 1 < len(starts) else len(content)
@@ -158,9 +191,9 @@ def _own(text: str) -> int:
     return sum(map(len, lines))
 
 
-def _differs_only_there(content: str, changed: str, section: str) -> bool:
+def _differs_only_there(content: str, changed: str, section: str, name: str) -> bool:
     try:
         before, after, own = map(parse_yaml, (content, changed, section))
     except ParamsError:
         return False
-    return isinstance(after, dict) and after == {**(before or {}), NAME: own[NAME]}
+    return isinstance(after, dict) and after == {**(before or {}), name: own[name]}

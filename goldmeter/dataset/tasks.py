@@ -50,12 +50,14 @@ PLANS: Mapping[Task, Plan] = {
     "choice": Plan({"class_match": {}, "exact_match": {}}, {}, "class_match"),
     "classification": Plan({"class_match": {}, "exact_match": {}, "accuracy": {}}, {}, "class_match"),
     "number": Plan({"number": {}, "exact_match": {}}, {}, "number"),
-    "json": Plan({"json_fields": {}, "exact_match": {}}, {}, "json_fields"),
+    "json": Plan({"json_fields": {}, "exact_match": {}}, {}, "json_fields_f1_score"),
     "summary": Plan(
-        {"rouge": _HALF, "chrf": _HALF, "bleu": _HALF, "meteor": _HALF, "f1": _HALF}, _SIMILARITY, "rouge.value"
+        {"rouge": _HALF, "chrf": _HALF, "bleu": _HALF, "meteor": _HALF, "f1": _HALF},
+        _SIMILARITY,
+        "rouge_f1_score.value",
     ),
     "translation": Plan({"chrf": _HALF, "bleu": _HALF, "meteor": _HALF}, _SIMILARITY, "chrf.value"),
-    "text": Plan({"rouge": _HALF, "chrf": _HALF, "meteor": _HALF, "f1": _HALF}, _SIMILARITY, "rouge.value"),
+    "text": Plan({"rouge": _HALF, "chrf": _HALF, "meteor": _HALF, "f1": _HALF}, _SIMILARITY, "rouge_f1_score.value"),
 }
 
 

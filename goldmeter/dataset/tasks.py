@@ -94,7 +94,7 @@ class Recognised(NamedTuple):
 
 # Share of the references that must be of a kind.
 MOST = 0.95
-# Questions per class from which few distinct references are classes; per class of numbers; and most classes.
+# Questions from which numbers or classes are a task; questions per class, and per class that is a number; most classes.
 FEWEST_QUESTIONS, PER_CLASS, PER_NUMBER, MOST_CLASSES = 20, 5, 20, 100
 # Characters of a class and of a short answer, most words of an answer, and fewest of a summary.
 LONGEST_CLASS, LONGEST_ANSWER, WORDS, FEWEST_WORDS = 60, 80, 12, 8
@@ -194,7 +194,7 @@ def _classes(texts: Texts) -> Recognised | None:
 
 
 def _number(texts: Texts) -> Recognised | None:
-    if _share(texts.accepted, _NUMBER.fullmatch) < MOST:
+    if len(texts.references) < FEWEST_QUESTIONS or _share(texts.accepted, _NUMBER.fullmatch) < MOST:
         return None
     return Recognised("number", "the references are numbers", {})
 

@@ -45,6 +45,7 @@ PASSAGE = "The council met again in room {} and talked about the bridge, the mar
         (of(*(f"First you turn left at the mill, then walk {n} steps. " * 3 for n in range(5))), "text"),
         (of(*(f"It was said in sentence {n % 4}." for n in range(40))), "qa"),
         (of(*["Mur"] * 40), "qa"),
+        (of("42", "17"), "qa"),
         (of(), "qa"),
     ],
 )  # fmt: skip

@@ -94,7 +94,7 @@ def test_the_bundled_example() -> None:
 
     proposal = found(example)
 
-    stated = load_yaml(PARAMS)["dataset"] | {"path": example}
+    stated = load_yaml(PARAMS)["dataset"] | {"path": example, "task": None}  # recognised from loaded rows
     for candidate in stated["candidates"].values():
         del candidate["about"]
         candidate["label"] = {"column": candidate["label"], "by": "correct"}
@@ -669,11 +669,12 @@ def test_the_usual_comments_are_those_of_params() -> None:
 def test_a_section_looks_like_the_one_that_is_there() -> None:
     row = {"question": "q", "reference": "a", "response": "b"}
 
-    assert of(row).section.splitlines()[:10] == [
+    assert of(row).section.splitlines()[:11] == [
         "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
         "  path: rows.jsonl              # file or folder; formats: docs/how-to/own-data.md",
         '  pattern: "*"                  # in a folder: which files to read',
         "  format:                       # none: records as they are; or the tool whose log it is, such as lm_eval",
+        f"  task:                         # {COMMENTS['task']}",
         "  limit:                        # read only the first so many records, in the long form answers; none: all",
         "  exclude: {}                   # skip records whose column has this value: {improper: true}",
         "  missing_response: unmeasured  # how a null answer counts: unmeasured, or wrong",

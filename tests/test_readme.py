@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from goldmeter import accuracy, score
+from goldmeter.metrics.base import Metric
 from goldmeter.metrics.catalogue import families, metric_class, names
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.statistics import (
@@ -49,7 +50,7 @@ def shown(estimate: Estimate) -> str:
 @pytest.mark.parametrize(("family", "name"), METRICS)
 def test_the_table_of_metrics_states_threshold_and_options(family: str, name: str) -> None:
     metric = metric_class(family, name)
-    fields = set(metric.model_fields) - {"profile", "threshold"}
+    fields = set(metric.model_fields) - set(Metric.model_fields)
 
     threshold = "–" if metric.default_threshold is None else f"{metric.default_threshold:g}"
     assert ROWS[name][4].strip() == threshold

@@ -15,6 +15,7 @@ from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.tables import facts_of
 from goldmeter.estimates.targets import PREFERRED_OVER, Maximum
 from goldmeter.metrics.base import Floats
+from goldmeter.metrics.catalogue import check_columns
 from goldmeter.pipeline.dvc_yaml import stages
 
 Bounds = tuple[float, float]
@@ -112,9 +113,10 @@ def check_measures(sections: Mapping[str, Any]) -> None:
         sections: Every section of params.yaml by name, validated.
 
     Raises:
-        ParamsError: No configured metric gives such a measure; or none decides, for there are neither labels nor a
-            judge.
+        ParamsError: No configured metric gives such a measure; none decides, for there are neither labels nor a judge;
+            or two have a column in common.
     """
+    check_columns({f"{path}.{metric.name}": metric for path, metric in _metrics(sections)})
     names = list(dict.fromkeys(_measures(sections)))
     gate, targets = sections["gate"], sections["report"].targets
     compared = [name for name in targets if name.startswith(PREFERRED_OVER)]
@@ -139,7 +141,7 @@ def check_measures(sections: Mapping[str, Any]) -> None:
 
 def _measures(sections: Mapping[str, Any]) -> Iterator[str]:
     yield LABEL
-    for metric in _metrics(sections):
+    for _, metric in _metrics(sections):
         for name, facts in facts_of(metric, {}).items():
             yield name
             if facts.has_graded_score:
@@ -159,7 +161,7 @@ def _by_question(sections: Mapping[str, Any]) -> Iterator[str]:
         LABEL,
         *(
             name
-            for metric in _metrics(sections)
+            for _, metric in _metrics(sections)
             for name, facts in facts_of(metric, {}).items()
             if facts.rate_signature is not None
         ),
@@ -170,11 +172,12 @@ def _by_question(sections: Mapping[str, Any]) -> Iterator[str]:
         yield from repeated_answers.names(name, sections["aggregate"].pass_at)
 
 
-def _metrics(sections: Mapping[str, Any]) -> Iterator[Any]:
+def _metrics(sections: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every metric that is computed, with the path of the section that lists it."""
     judge = sections["judge"]
-    yield from [] if judge.provider == "none" else judge.metrics
+    yield from (("judge.metrics", metric) for metric in ([] if judge.provider == "none" else judge.metrics))
     for family in FAMILIES:
-        yield from sections[family].root.values()
+        yield from ((family, metric) for metric in sections[family].root.values())
 
 
 def _check_names(option: str, named: Collection[str], allowed: Sequence[str]) -> None:

@@ -55,7 +55,7 @@ def score(
     from goldmeter.metrics.frame import JUDGE, OfflineJudge, SharedVectors, family_of, judged_metric
     from goldmeter.metrics.pairs import Pairs
 
-    family, given = family_of(name), {"profile": profile, **options}
+    family, given = family_of(name, options), {"profile": profile, **options}
     metric = judged_metric(name, given) if family == JUDGE else catalogue.configure(family, name, given)
     pairs = Pairs.of(responses, references, inputs=inputs, embed=SharedVectors())
     if family == JUDGE or metric is None:
@@ -79,7 +79,8 @@ def scores(
     """Score every row with several metrics, which share tokens and vectors.
 
     Args:
-        metrics: Name of each metric → its options, `profile` and `threshold` among them; or a list of names.
+        metrics: Name of each metric → its options, `profile` and `threshold` among them; or a list of names. A name of
+            your own with the option `metric` computes that one: `{"rouge_2": {"metric": "rouge", "n": 2}}`.
         responses: As in `score`.
         references: As in `score`.
         inputs: As in `score`.

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from goldmeter.metrics.pairs import Pairs, Tokens
 
@@ -22,7 +22,9 @@ TO_FIT = "learnt"
 
 
 class Metric(BaseModel):
-    """A configured metric: its fields are its options, the name of its file is its name.
+    """A configured metric: its fields are its options, the name of its file is its name, unless params.yaml names it.
+
+    metric: the metric that this is, where its key in params.yaml is a name of the user's.
 
     A row's score is `score(stats)`, the corpus score `score(stats.sum(0))`, a jackknife replicate
     `score(total - stats)`. A row that can't be measured has statistics of zeros, and `score(zeros)` is NaN.
@@ -34,8 +36,15 @@ class Metric(BaseModel):
     default_threshold: ClassVar[float | None] = 0.5
     higher_is_better: ClassVar[bool] = True
 
+    metric: str | None = Field(None, exclude_if=lambda metric: metric is None)
     profile: str = "default"
     threshold: float | Literal["learnt"] | None = None
+
+    _name: str | None = PrivateAttr(None)
+
+    def model_post_init(self, context: Any) -> None:
+        """Take a name of the user's from the context of the validation."""
+        self._name = (context or {}).get("name")
 
     @model_validator(mode="before")
     @classmethod
@@ -73,7 +82,7 @@ class Metric(BaseModel):
     @property
     def name(self) -> str:
         """The key in params.yaml."""
-        return type(self).__module__.rpartition(".")[2]
+        return self._name or type(self).__module__.rpartition(".")[2]
 
     @property
     def family(self) -> str:
@@ -163,8 +172,8 @@ class Metric(BaseModel):
         return []
 
     def signature_fields(self) -> dict[str, object]:
-        """Return what defines the number: by default all options but profile and threshold; None is left out."""
-        return {key: value for key, value in self.model_dump().items() if key not in {"profile", "threshold"}}
+        """Return what defines the number: by default all options that not every metric has; None is left out."""
+        return self.model_dump(exclude={*Metric.model_fields})
 
     def signature(self, **run_fields: object) -> str:
         """Return one line that states how the number was computed; only numbers with equal signatures are compared.
@@ -172,7 +181,7 @@ class Metric(BaseModel):
         Args:
             **run_fields: Fields that are known only at run time, such as the hash of the embedding model's weights.
         """
-        fields = {**self.signature_fields(), **run_fields, "v": self.version}
+        fields = {"metric": self.metric, **self.signature_fields(), **run_fields, "v": self.version}
         stated = (f"{key}:{_signature_value(value)}" for key, value in fields.items() if value is not None)
         return "|".join([self.name, *stated])
 

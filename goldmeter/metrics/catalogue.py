@@ -6,6 +6,7 @@ A project adds metrics of its own in `tasks/metrics/<family>/`.
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,12 @@ _HERE = Path(__file__).parent
 # The metrics of the project in the current folder.
 _OWN = Path("tasks", "metrics")
 AnyMetric = TypeVar("AnyMetric", bound=Metric)
+# Names that users give, and those that a column of the project has.
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+RESERVED = re.compile(
+    r"id|candidate|label|offline_match|in_domain|domain_reason|judged_by|preference|(judge|score)_.*"
+    r"|.*_(result|reason|details|stats)"
+)
 
 
 def families() -> list[str]:
@@ -80,12 +87,54 @@ def metric_class(family: str, name: str) -> type[Metric]:
 def configure(family: str, name: str, options: Mapping[str, Any] | None, section: str | None = None) -> Metric:
     """Return the metric with its options from params.yaml.
 
-    section: the path of the section that lists the metric; None: the family.
+    Args:
+        family: Its family.
+        name: A metric, or a name of the user's for the one that option `metric` states.
+        options: Its options.
+        section: The path of the section that lists the metric; None: the family.
 
     Raises:
-        ParamsError: A wrong option; the message names its path.
+        ParamsError: A wrong name or option; the message names its path.
     """
-    return validated(metric_class(family, name), options, f"{section or family}.{name}")
+    path = f"{section or family}.{name}"
+    metric = options.get("metric") if isinstance(options, Mapping) else None
+    if metric is None or metric == name:
+        others = {**options, "metric": None} if isinstance(options, Mapping) else options
+        return validated(metric_class(family, name), others, path)
+    if metric not in names(family):
+        raise ParamsError(f"{path}.metric: {unknown('metric', str(metric), names(family))}")
+    check_own_name(name, path)
+    return validated(metric_class(family, metric), options, path, {"name": name})
+
+
+def check_own_name(name: str, path: str) -> None:
+    """Check a name that the user gives to a metric.
+
+    Raises:
+        ParamsError: It is no word, or that of a metric or of a column of the project's own.
+    """
+    known = {metric for family in families() for metric in names(family)}
+    if not NAME.fullmatch(name) or name in known or RESERVED.fullmatch(name):
+        raise ParamsError(
+            f"{path}: choose another name: a lower-case word with digits or _, that is no metric or column of the "
+            "project's own"
+        )
+
+
+def check_columns(metrics: Mapping[str, Metric]) -> None:
+    """Check that no two metrics have a column in common.
+
+    Args:
+        metrics: Path in params.yaml → metric.
+
+    Raises:
+        ParamsError: Two have.
+    """
+    owners: dict[str, str] = {}
+    for path, metric in metrics.items():
+        for column in metric.columns:
+            if (other := owners.setdefault(column, path)) != path:
+                raise ParamsError(f"{path}: {other} has the column {column} too; choose another name")
 
 
 def validated(cls: type[AnyMetric], options: Any, path: str, context: Any = None) -> AnyMetric:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from goldmeter.errors import ParamsError
 from goldmeter.metrics import catalogue
 from goldmeter.metrics.base import NOT_ASKED, Floats, Metric
-from goldmeter.metrics.catalogue import configure, declaring
+from goldmeter.metrics.catalogue import check_columns, configure, declaring
 from goldmeter.metrics.pairs import Embed, Pairs
 from goldmeter.text.columns import entries
 
@@ -86,13 +86,16 @@ def _configured(metrics: Mapping[str, Options] | Sequence[str]) -> tuple[dict[st
     if isinstance(metrics, str):
         raise TypeError(f"metrics: expected {{{metrics!r}: {{}}}} or a list of names, not one string")
     options = metrics if isinstance(metrics, Mapping) else dict.fromkeys(metrics)
-    families = {name: family_of(name) for name in options}
-    return families, {name: _configure(families[name], name, options[name]) for name in options}
+    families = {name: family_of(name, own) for name, own in options.items()}
+    configured = {name: _configure(families[name], name, options[name]) for name in options}
+    check_columns({name: metric for name, metric in configured.items() if metric})
+    return families, configured
 
 
-def family_of(name: str) -> str:
-    """Return the family of a metric, or of `offline_match`."""
-    return JUDGE if name == OFFLINE_MATCH else catalogue.family_of(name)
+def family_of(name: str, options: Options = None) -> str:
+    """Return the family of a metric, of the one that its options state, or of `offline_match`."""
+    metric = options.get("metric", name) if isinstance(options, Mapping) else name
+    return JUDGE if metric == OFFLINE_MATCH else catalogue.family_of(metric)
 
 
 def _configure(family: str, name: str, options: Options) -> Metric | None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, StrictInt, ValidationInfo, field_validator, model_validator
+from pydantic import Field, StrictInt, ValidationInfo, field_validator, model_validator
 
 from goldmeter.errors import ParamsError
 from goldmeter.metrics.base import TO_FIT
-from goldmeter.metrics.catalogue import families, names, unknown, validated
+from goldmeter.metrics.catalogue import check_own_name, names, unknown, validated
 from goldmeter.metrics.judged import DETAILS, Accept, JudgeMetric, Needs, part_column, texts_of
 from goldmeter.metrics.prompt_template import (
     FOLDER,
@@ -26,11 +26,6 @@ from goldmeter.metrics.prompt_template import (
 from goldmeter.metrics.verdict_types import Boolean, Criterion, Labels, Rubric, Scale, VerdictType
 from goldmeter.pipeline.hashing import sha256
 
-NAME = re.compile(r"[a-z][a-z0-9_]*")
-RESERVED = re.compile(
-    r"id|candidate|label|offline_match|in_domain|domain_reason|judged_by|preference|(judge|score)_.*"
-    r"|.*_(result|reason|details|stats)"
-)
 LARGEST = 10**9
 CRITERIA = "criteria"
 FEWEST_LABELS, LONGEST_LABEL, ENDS = 2, 60, 2
@@ -65,12 +60,6 @@ class Prompted(JudgeMetric):
     scale: Literal["boolean", "criteria"] | tuple[StrictInt, StrictInt] | tuple[float, float] | None = None
     labels: tuple[str, ...] | None = None
     passing: tuple[str, ...] | None = Field(None, alias="pass")
-
-    _name: str = PrivateAttr("")
-
-    def model_post_init(self, context: Any) -> None:
-        """Take the name from the context of the validation."""
-        self._name = (context or {}).get("name", "")
 
     @classmethod
     def threshold_for(cls, options: Mapping[str, Any]) -> float | None:
@@ -138,10 +127,6 @@ class Prompted(JudgeMetric):
         columns = [part_column("", label) for label in labels]
         if len({*columns, "_result", f"_{DETAILS}"}) != len(columns) + 2:
             raise ValueError("labels: two have the same column, or one has that of the result or details; rename it")
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     @property
     def verdict(self) -> VerdictType:
@@ -219,15 +204,11 @@ def prompted(name: str, options: Any, section: str) -> Prompted:
     Raises:
         ParamsError: The name or an option is wrong; the message names its path.
     """
-    path, known = f"{section}.{name}", [metric for family in families() for metric in names(family)]
+    path = f"{section}.{name}"
     if not isinstance(options, Mapping) or "prompt" not in options:
         raise ParamsError(
             f"{path}: {unknown('metric', name, names('judge'))}; one of your own has a prompt: "
             f"{{prompt: {FOLDER}/{name}.txt, scale: boolean}}"
         )
-    if not NAME.fullmatch(name) or name in known or RESERVED.fullmatch(name):
-        raise ParamsError(
-            f"{path}: choose another name: a lower-case word with digits or _, that is no metric or column of the "
-            "project's own"
-        )
+    check_own_name(name, path)
     return validated(Prompted, options, path, {"name": name})

@@ -11,7 +11,7 @@ from goldmeter.text.tokenizers import TOKENIZERS
 from scripts.reference import allowed
 from scripts.reference.markdown import code, opening, option_notes, paragraphs, said_of_all, sentence, table
 
-SHARED = ("profile", "threshold")
+SHARED = (*Metric.model_fields,)
 """Options that every metric has."""
 FAMILIES = ("lexical", "semantic", "judge")
 OF_ALL = {

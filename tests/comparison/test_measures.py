@@ -1,10 +1,15 @@
 """What is compared of a candidate."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
-from goldmeter.comparison.measures import Measure, measures
+from goldmeter.comparison.measures import Measure, check_measures, measures
 from goldmeter.comparison.of_versions import scores_of
+from goldmeter.errors import ParamsError
+from goldmeter.pipeline import params
 from tests.comparison.sample import COST, LATENCY, answers, version
 
 
@@ -53,3 +58,41 @@ def test_the_scale_of_a_measure(
     measure = found[name]
 
     assert (measure.bounds, measure.scale, measure.higher_is_better) == (bounds, scale, higher_is_better)
+
+
+TWICE = {"accuracy_case": {"metric": "accuracy", "case_sensitive": True}, "rouge_2": {"metric": "rouge", "n": 2}}
+
+
+def test_a_metric_twice_is_measured_by_its_names(tmp_path: Path) -> None:
+    chosen = TWICE | {"accuracy": {}, "bleu_2": {"metric": "bleu", "max_order": 2, "threshold": 0.3}}
+    rows = [each | {"response": each["response"] and each["response"].upper()} for each in answers("+.+")]
+    made = version(tmp_path, rows, metrics=chosen)
+
+    [candidate] = scores_of(made).candidates({}).values()
+
+    found = measures(candidate)
+    assert sorted(found["accuracy"].values.tolist()) == [0.0, 1.0, 1.0]
+    assert found["accuracy_case"].values.tolist() == [0.0, 0.0, 0.0]
+    assert (found["bleu_2"].kind, found["bleu_2.value"].kind) == ("rate", "corpus")
+    assert found["bleu_2"].signature.startswith("bleu_2|metric:bleu|order:2|")
+    assert "rouge_2_f1_score" in found
+
+
+def sections(**lexical: dict[str, Any]) -> dict[str, Any]:
+    content = params.raw(Path("tests/params.yaml"))
+    content["lexical"] |= lexical
+    content["gate"]["primary"] = content["gate"]["primary"] or "accuracy"
+    models = params.models()
+    return {name: params.section(models[name], content, name) for name in content if name in models}
+
+
+def test_gate_and_targets_know_the_names_of_a_metric_twice() -> None:
+    chosen = sections(**TWICE)
+    chosen["gate"] = chosen["gate"].model_copy(update={"primary": "accuracy_case", "metrics": {"rouge_2_recall": 0.0}})
+
+    check_measures(chosen)
+
+
+def test_a_name_of_the_users_that_is_another_metrics_column_is_refused() -> None:
+    with pytest.raises(ParamsError, match=r"^lexical\.rouge_recall: lexical\.rouge has the column rouge_recall too"):
+        check_measures(sections(rouge={}, rouge_recall={"metric": "accuracy"}))

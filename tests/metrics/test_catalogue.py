@@ -1,3 +1,4 @@
+import pickle
 import sys
 
 import pytest
@@ -6,7 +7,7 @@ import tasks.metrics.lexical
 from goldmeter import score
 from goldmeter.errors import ParamsError
 from goldmeter.metrics import catalogue
-from goldmeter.metrics.catalogue import configure, families, family_of, metric_class, names
+from goldmeter.metrics.catalogue import check_columns, configure, families, family_of, metric_class, names
 from goldmeter.metrics.lexical.bleu import Bleu
 
 
@@ -134,3 +135,58 @@ def test_an_unknown_family_or_metric():
         names("lexcial")
     with pytest.raises(ParamsError, match=r"unknown metric 'rogue'; did you mean rouge\? allowed: "):
         family_of("rogue")
+
+
+def test_a_metric_runs_again_under_a_name_of_the_users():
+    metric = configure("lexical", "rouge_2", {"metric": "rouge", "n": 2, "threshold": 0.25})
+
+    assert metric.name == "rouge_2"
+    assert metric.columns == ("rouge_2_precision", "rouge_2_recall", "rouge_2_f1_score")
+    assert metric.signature() == "rouge_2|metric:rouge|type:2|stem:no|tok:words|case:lc|refs:best|v:1"
+    assert metric.rate_signature().endswith("|thr:0.25")
+
+
+@pytest.mark.parametrize("name", names("lexical"))
+def test_every_metric_has_the_users_name_in_each_column_and_signature(name):
+    metric = configure("lexical", "of_mine", {"metric": name})
+
+    assert all(column.startswith("of_mine") for column in metric.columns)
+    assert metric.signature().startswith(f"of_mine|metric:{name}|")
+
+
+def test_a_named_metric_is_made_again_from_its_options():
+    metric = configure("lexical", "fields", {"metric": "json_fields", "value": "number"})
+
+    assert configure("lexical", metric.name, metric.model_dump()) == metric
+    assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301 (made here)
+    assert configure("lexical", "rouge", {"metric": "rouge"}) == configure("lexical", "rouge", {})
+    assert "metric" not in configure("lexical", "rouge", {}).model_dump()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("rouge_1", {"metric": "rogue"}, r"^lexical\.rouge_1\.metric: unknown metric 'rogue'; did you mean rouge\? "),
+        ("rouge_1", {"metric": 1}, r"^lexical\.rouge_1\.metric: unknown metric .1.; "),
+        ("rouge_1", {"metric": ["rouge"]}, r"^lexical\.rouge_1\.metric: unknown metric "),
+        ("rouge_1", {"metric": "similarity"}, r"^lexical\.rouge_1\.metric: unknown metric 'similarity'"),
+        ("rouge_1", {"metric": "rouge", "m": 1}, r"^lexical\.rouge_1\.m: unknown option; allowed: "),
+        ("bleu", {"metric": "rouge"}, r"^lexical\.bleu: choose another name: .*, that is no metric or column"),
+        ("similarity", {"metric": "rouge"}, r"^lexical\.similarity: choose another name"),
+        ("label", {"metric": "rouge"}, r"^lexical\.label: choose another name"),
+        ("score_tone", {"metric": "rouge"}, r"^lexical\.score_tone: choose another name"),
+        ("a_result", {"metric": "rouge"}, r"^lexical\.a_result: choose another name"),
+        ("A b", {"metric": "rouge"}, r"^lexical\.A b: choose another name"),
+    ],
+)
+def test_a_name_of_the_users_that_is_taken_or_states_no_metric(name, options, message):
+    with pytest.raises(ParamsError, match=message):
+        configure("lexical", name, options)
+
+
+def test_two_metrics_with_a_column_in_common_are_refused():
+    metrics = {"rouge": {}, "rouge_recall": {"metric": "accuracy"}}
+    configured = {f"lexical.{name}": configure("lexical", name, options) for name, options in metrics.items()}
+
+    with pytest.raises(ParamsError, match=r"^lexical\.rouge_recall: lexical\.rouge has the column rouge_recall too; "):
+        check_columns(configured)

@@ -180,3 +180,28 @@ def test_a_column_of_texts_is_kept_as_it_is(texts: list[str | None]) -> None:
 def test_a_column_of_lists_is_kept_as_it_is(lists: list[list[str] | None]) -> None:
     assert list_column("phrases", lists, missing=True).to_pylist() == lists
     assert list_column("phrases", pa.array(lists, pa.list_(pa.string())), missing=True).to_pylist() == lists
+
+
+def test_the_four_comparison_modes_of_accuracy_in_one_call() -> None:
+    modes = {
+        "accuracy": {},
+        "accuracy_case": {"metric": "accuracy", "case_sensitive": True},
+        "accuracy_raw": {"metric": "accuracy", "normalize_text": False},
+        "accuracy_raw_case": {"metric": "accuracy", "normalize_text": False, "case_sensitive": True},
+    }
+
+    found = scores(modes, ["Paris!", "London"], ["paris", "London"])
+
+    assert found.mean().to_dict() == {
+        "accuracy": 1.0, "accuracy_case": 0.5, "accuracy_raw": 0.5, "accuracy_raw_case": 0.5,
+    }  # fmt: skip
+
+
+def test_a_name_of_the_users_for_a_metric_of_another_family() -> None:
+    found = scores({"close": {"metric": "semantic_similarity", "scale": "half"}}, RESPONSES, REFERENCES)
+
+    assert found["close"].tolist() == pytest.approx(
+        score("semantic_similarity", RESPONSES, REFERENCES, scale="half").tolist(), nan_ok=True
+    )
+    with pytest.raises(ParamsError, match=r"^rouge_recall: rouge has the column rouge_recall too"):
+        scores({"rouge": {}, "rouge_recall": {"metric": "f1"}}, RESPONSES, REFERENCES)

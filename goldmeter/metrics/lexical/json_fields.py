@@ -67,11 +67,11 @@ class JsonFields(CorpusMetric):
 
     @property
     def column(self) -> str:
-        return "json_fields_f1_score"
+        return f"{self.name}_f1_score"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(f"json_fields_{name}" for name in COLUMNS)
+        return tuple(f"{self.name}_{name}" for name in COLUMNS)
 
     def applies(self, pairs: Pairs) -> NDArray[np.bool_]:
         asked = pairs.once(f"{self.signature()} asked", lambda: [*map(self._is_asked, pairs.reference_texts)])

@@ -42,11 +42,11 @@ class Rouge(MeanMetric):
 
     @property
     def column(self) -> str:
-        return "rouge_f1_score"
+        return f"{self.name}_f1_score"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return ("rouge_precision", "rouge_recall", "rouge_f1_score")
+        return (f"{self.name}_precision", f"{self.name}_recall", f"{self.name}_f1_score")
 
     def pair_scores(self, pairs: Pairs) -> Floats:
         tokens = pairs.tokens(tokenizer(self.tokenizer))

@@ -130,7 +130,7 @@ def check_measures(sections: Mapping[str, Any]) -> None:
         for option, named in options.items():
             _check_names(option, named, [*names, *(taken if option == "report.targets" else [])])
         _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections), *taken])
-    _check_targets(targets, sections["dataset"])
+    _check_targets(targets, sections)
     labelled = sections["dataset"].all_have_labels
     if gate.primary is None and not labelled and VERDICT not in names:
         raise ParamsError(
@@ -209,14 +209,22 @@ def _check_maxima(targets: Mapping[str, float | Maximum], taken: Collection[str]
             raise ParamsError(f"report.targets.{name}: max is for latency, tokens and cost; allowed: {allowed}")
 
 
-def _check_targets(targets: Collection[str], dataset: Any) -> None:
+def _check_targets(targets: Collection[str], sections: Mapping[str, Any]) -> None:
     """Refuse targets for labels that nobody gave, and for scores of which less is better."""
+    dataset = sections["dataset"]
     if LABEL in targets and not dataset.has_labels:
         raise ParamsError(f"report.targets.{LABEL}: no candidate has human labels (dataset.candidates)")
-    for name, score in dataset.scores.items():
-        value = f"score_{name}" if score.threshold is None else f"score_{name}{VALUE}"
-        if value in targets and not score.higher_is_better:
+    facts = {name: one for _, metric in _metrics(sections) for name, one in facts_of(metric, {}).items()}
+    falling = {name: one.has_graded_score for name, one in facts.items() if not one.higher_is_better}
+    falling |= {
+        f"score_{name}": score.threshold is not None
+        for name, score in dataset.scores.items()
+        if not score.higher_is_better
+    }
+    for name, has_rate in falling.items():
+        value = f"{name}{VALUE}" if has_rate else name
+        if value in targets:
             raise ParamsError(
                 f"report.targets.{value}: less of it is better, and a target is a minimum; give the score a threshold, "
-                f"and its pass rate score_{name} a target"
+                f"and its pass rate {name} a target"
             )

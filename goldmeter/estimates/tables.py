@@ -6,6 +6,7 @@ Also the sections of params.yaml that choose their metrics, and scores of a stag
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -67,15 +68,21 @@ def facts_of(metric: Metric, signed: Mapping[str, object]) -> dict[str, ColumnFa
         metric=metric.name,
         family=metric.family,
         signature=metric.signature(**signed),
-        bounds=metric.bounds,
+        bounds=None,
         corpus_is_mean=metric.corpus_is_mean,
         options=metric.model_dump(),
     )
-    fixed = None if isinstance(metric.threshold, str) else metric.threshold
-    rate = metric.rate_signature(**signed)
-    gated = replace(shared, threshold=fixed, rate_signature=rate, awaits_threshold=metric.threshold == TO_FIT)
+    gated = shared
+    if metric.has_pass_rate:
+        fixed = None if isinstance(metric.threshold, str) else metric.threshold
+        rate = metric.rate_signature(**signed)
+        gated = replace(shared, threshold=fixed, rate_signature=rate, awaits_threshold=metric.threshold == TO_FIT)
     return {
-        name: replace(gated if name == metric.column else shared, higher_is_better=metric.is_higher_better(name))
+        name: replace(
+            gated if name == metric.column else shared,
+            bounds=metric.bounds_of(name) if np.isfinite(metric.bounds_of(name)).all() else None,
+            higher_is_better=metric.is_higher_better(name),
+        )
         for name in metric.columns
     }
 
@@ -101,13 +108,16 @@ def expect_metric(metric: Metric) -> list[Any]:
 
     from goldmeter.pipeline.expectations import ExpectResultToFollowFromScore
 
-    low, high = metric.bounds
     score, result = metric.column, f"{metric.column}_result"
-    within = [gxe.ExpectColumnValuesToBeBetween(column=c, min_value=low, max_value=high) for c in metric.columns]
+    limits = {name: [limit if isfinite(limit) else None for limit in metric.bounds_of(name)] for name in metric.columns}
+    within = [gxe.ExpectColumnValuesToBeBetween(column=c, min_value=a, max_value=b) for c, (a, b) in limits.items()]
+    if not metric.has_pass_rate:
+        return within
     if isinstance(metric.threshold, str):
         return [*within, gxe.ExpectColumnValuesToBeNull(column=result)]
-    limit = high if metric.threshold is None else metric.threshold
-    passing = {"pass_from": limit} if metric.pass_above is None else {"pass_above": metric.pass_above}
+    limit = metric.bounds[int(metric.higher_is_better)] if metric.threshold is None else metric.threshold
+    passing = {"pass_from" if metric.higher_is_better else "pass_to": limit}
+    passing = passing if metric.pass_above is None else {"pass_above": metric.pass_above}
     return [*within, ExpectResultToFollowFromScore(column_A=score, column_B=result, **passing)]
 
 
@@ -115,7 +125,8 @@ def _columns(metric: Metric, pairs: Pairs) -> dict[str, pa.Array]:
     stats = metric.row_stats(pairs)
     scores = metric.column_scores(stats)
     columns = {name: nullable(values) for name, values in scores.items()}
-    columns[f"{metric.column}_result"] = pa.array(metric.result(scores[metric.column]).tolist(), pa.string())
+    if metric.has_pass_rate:
+        columns[f"{metric.column}_result"] = pa.array(metric.result(scores[metric.column]).tolist(), pa.string())
     if not metric.corpus_is_mean:
         flat = pa.array(np.ascontiguousarray(stats, dtype=np.float64).ravel())
         columns[f"{metric.name}_stats"] = pa.FixedSizeListArray.from_arrays(flat, stats.shape[1])

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,11 @@ NOT_SAMPLED, FILTERED, DISABLED = "not sampled", "filtered", "disabled"
 NOT_APPLICABLE = "not applicable"
 # Reasons for a missing score that are by design; every other reason is a failure.
 NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED, NOT_APPLICABLE})
-# In params.yaml, a threshold that the aggregate stage fits to human labels.
-TO_FIT = "learnt"
+# In params.yaml, a threshold that the aggregate stage fits to human labels, and that of a metric without a pass rate.
+TO_FIT: Final = "learnt"
+NO_PASS_RATE: Final = "none"  # noqa: S105 (no password)
+# None: of a binary metric.
+DefaultThreshold = float | Literal["none"] | None
 
 
 class Metric(BaseModel):
@@ -33,12 +36,12 @@ class Metric(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     version: ClassVar[int] = 1
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    default_threshold: ClassVar[float | None] = 0.5
+    default_threshold: ClassVar[DefaultThreshold] = 0.5
     higher_is_better: ClassVar[bool] = True
 
     metric: str | None = Field(None, exclude_if=lambda metric: metric is None)
     profile: str = "default"
-    threshold: float | Literal["learnt"] | None = None
+    threshold: float | Literal["learnt", "none"] | None = None
 
     _name: str | None = PrivateAttr(None)
 
@@ -61,9 +64,9 @@ class Metric(BaseModel):
     @classmethod
     def _check_threshold_type(cls, threshold: Any) -> Any:
         number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-        if number or threshold is None or threshold == TO_FIT:
+        if number or threshold is None or threshold in (TO_FIT, NO_PASS_RATE):
             return threshold
-        raise ValueError(f"expected a number, or {TO_FIT}")
+        raise ValueError(f"expected a number, {TO_FIT}, or {NO_PASS_RATE}")
 
     @model_validator(mode="after")
     def _check_threshold(self) -> Self:
@@ -75,7 +78,7 @@ class Metric(BaseModel):
         return self
 
     @classmethod
-    def threshold_for(cls, options: Mapping[str, Any]) -> float | None:  # noqa: ARG003 (most have one threshold)
+    def threshold_for(cls, options: Mapping[str, Any]) -> DefaultThreshold:  # noqa: ARG003 (most have one threshold)
         """Return the threshold that applies if `options` set none."""
         return cls.default_threshold
 
@@ -104,9 +107,18 @@ class Metric(BaseModel):
         return self.higher_is_better
 
     @property
+    def has_pass_rate(self) -> bool:
+        """Whether rows pass or fail."""
+        return self.threshold != NO_PASS_RATE
+
+    @property
     def bounds(self) -> tuple[float, float]:
-        """Smallest and largest possible score."""
+        """Smallest and largest possible score of the column that passes or fails; infinite ones are no bounds."""
         return (0.0, 1.0)
+
+    def bounds_of(self, column: str) -> tuple[float, float]:  # noqa: ARG002 (most metrics have one range)
+        """Return the smallest and the largest possible score of a column."""
+        return self.bounds
 
     @property
     def reads_normalized(self) -> bool:
@@ -203,8 +215,9 @@ class Metric(BaseModel):
         """Return `pass`, `fail` or `unmeasured` for each score, shape (n,); None while the threshold is not fitted."""
         if isinstance(self.threshold, str):
             return np.full(np.shape(scores), None)
-        limit = self.bounds[1] if self.threshold is None else self.threshold
-        return np.where(np.isnan(scores), "unmeasured", np.where(scores >= limit, "pass", "fail"))
+        limit = self.bounds[int(self.higher_is_better)] if self.threshold is None else self.threshold
+        passes = scores >= limit if self.higher_is_better else scores <= limit
+        return np.where(np.isnan(scores), "unmeasured", np.where(passes, "pass", "fail"))
 
 
 class MeanMetric(Metric):
@@ -276,6 +289,14 @@ def best_reference(scores: Floats, pairs: Pairs) -> NDArray[np.int64]:
     winners = np.flatnonzero(finite == highest[pairs.rows])[::-1]
     best[pairs.rows[winners]] = winners
     return best
+
+
+def closest_lengths(tokens: Tokens, pairs: Pairs) -> NDArray[np.int64]:
+    """Return the length of the reference closest to each response (of two, the shorter); shape (n,), 0 without any."""
+    responses, references = tokens.responses.lengths[pairs.rows], tokens.references.lengths
+    distance = 2 * np.abs(references - responses) + (references > responses)
+    closest = best_reference(-distance.astype(np.float64), pairs)
+    return np.append(references, 0)[closest]
 
 
 def _signature_value(value: object) -> str:

@@ -124,7 +124,8 @@ def _judged(name: str, metric: Metric | None, judge: "OfflineJudge", *, details:
 def _scored(metric: Metric, pairs: Pairs, *, details: bool) -> dict[str, Any]:
     columns: dict[str, Any] = metric.column_scores(metric.row_stats(pairs))
     if details:
-        columns[f"{metric.column}_result"] = metric.result(columns[metric.column])
+        if metric.has_pass_rate:
+            columns[f"{metric.column}_result"] = metric.result(columns[metric.column])
         columns[f"{metric.name}_details"] = metric.row_details(pairs)
     return columns | _by_design(metric.name, _not_asked(metric, pairs, np.isnan(columns[metric.column])))
 

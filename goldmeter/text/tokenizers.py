@@ -190,6 +190,37 @@ TOKENIZERS: Mapping[str, Tokenizer] = {
 
 # For the metric chrf only.
 CHRF = Tokenizer(chrf_words, cut="blanks", rule="chrf")
+
+
+@cache
+def tercom(*, normalized: bool, punctuation: bool, asian: bool) -> Tokenizer:
+    """Return the tokenizer of the metric ter.
+
+    Source: sacrebleu 2.6 `tokenizers/tokenizer_ter.py`, which repeats Tercom's Normalizer.java.
+
+    Args:
+        normalized: Entities are read, and punctuation marks are tokens.
+        punctuation: False: punctuation marks are deleted.
+        asian: The same for marks of Chinese and Japanese; with `normalized`, their characters are tokens too.
+    """
+
+    def split(text: str) -> list[str]:
+        if normalized:
+            for old, new in _TERCOM_REPLACEMENTS:
+                text = text.replace(old, new)
+            text = _padded(f" {text} ", *_MTEVAL_SPLITS[0]).replace("'s ", " 's ")
+            for pattern, padded in _MTEVAL_SPLITS[1:]:
+                text = _padded(text, pattern, padded)
+            if asian:
+                text = _padded(text, _TERCOM_ASIAN, 1)
+        if not punctuation:
+            text = _TERCOM_PUNCTUATION.sub("", text)
+            text = _TERCOM_ASIAN_PUNCTUATION.sub("", text) if asian else text
+        return text.split()
+
+    return Tokenizer(split, cut="blanks") if normalized or not punctuation else TOKENIZERS["whitespace"]
+
+
 # For the metric f1 only.
 SQUAD = Tokenizer(squad, rule="letters", lowers=True, keeps_articles=False)
 SQUAD_WITH_ARTICLES = Tokenizer(squad_with_articles, rule="letters", lowers=True)
@@ -205,6 +236,16 @@ _MTEVAL_SPLITS = (
     (re.compile(r"([^0-9])([.,])"), 2),  # period and comma, unless after a digit
     (re.compile(r"([.,])([^0-9])"), 1),  # period and comma, unless before a digit
     (re.compile(r"([0-9])(-)"), 2),  # dash after a digit
+)
+_TERCOM_REPLACEMENTS = (("\n-", ""), ("\n", " "), *_MTEVAL_REPLACEMENTS[3:])
+_TERCOM_PUNCTUATION = re.compile(r"[.,?:;!\"()]")
+_TERCOM_MARKS = (
+    r"\u3001\u3002\u3008-\u3011\u3014-\u301f\u30fb\uff01\uff02\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff61-\uff65"
+)
+_TERCOM_ASIAN_PUNCTUATION = re.compile(f"[{_TERCOM_MARKS}]")
+# 3200 to 3f22 is sacrebleu's range for enclosed letters.
+_TERCOM_ASIAN = re.compile(
+    rf"([\u2e80-\u2eff\u31c0-\u31ef\u3200-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f{_TERCOM_MARKS}])"
 )
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

@@ -3,6 +3,7 @@
 import importlib
 import re
 from collections.abc import Iterator, Mapping
+from math import isinf
 from typing import Any
 
 from goldmeter.metrics.base import Metric
@@ -84,11 +85,17 @@ def _letters(text: str) -> str:
 
 def _range(metric: Metric) -> str:
     low, high = metric.bounds
+    if isinf(high):
+        return f"from {low:g}"
     return f"{low:g} or {high:g}" if metric.default_threshold is None else f"{low:g}–{high:g}"
 
 
 def _threshold(metric: Metric) -> str:
-    return "" if metric.threshold is None else f"{metric.threshold:g}"
+    return metric.threshold if isinstance(metric.threshold, str) else _number(metric.threshold)
+
+
+def _number(threshold: float | None) -> str:
+    return "" if threshold is None else f"{threshold:g}"
 
 
 def _own(cls: type[Metric]) -> list[str]:
@@ -116,7 +123,9 @@ def _source(documentation: str) -> str:
 
 def _columns(metric: Metric) -> str:
     scores = ", ".join(map(code, metric.columns))
-    gate = "binary: a row passes at 1" if metric.threshold is None else f"a row passes at {metric.threshold:g}"
+    gate = "binary: a row passes at 1" if metric.threshold is None else f"a row passes at {_threshold(metric)}"
+    if not metric.has_pass_rate:
+        gate = f"a row passes {'from' if metric.higher_is_better else 'up to'} the threshold that you state, if any"
     pooled = "" if metric.corpus_is_mean else "; the value of all rows is made of their summed statistics"
     return f"Columns {scores}, {code(f'{metric.column}_result')}; {gate}{pooled}. Signature {code(metric.signature())}."
 

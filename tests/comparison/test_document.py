@@ -453,3 +453,28 @@ def test_limits_hold_the_value_and_exchanging_the_versions_mirrors_them(drawn: l
         assert one["difference"]["low"] <= one["difference"]["value"] <= one["difference"]["high"], name
         assert (one["verdict"] == "worse") == (one["difference"]["high"] < 0)
         assert one["unmeasured"]["worst"] is None or one["unmeasured"]["worst"] <= one["unmeasured"]["best"]
+
+
+TER: dict[str, dict[str, Any]] = {"ter": {}, "ter_gated": {"metric": "ter", "threshold": 0.5}, "bleu": {}}
+
+
+def translations(wrong: int) -> list[Row]:
+    """60 translations of ten words each, of which in every third that many words are wrong."""
+    words = [f"w{place}" for place in range(10)]
+    said = [" ".join(["x"] * (wrong * (n % 3 == 0)) + words[wrong * (n % 3 == 0) :]) for n in range(60)]
+    return [row(n, text, references=[" ".join(words)]) for n, text in enumerate(said)]
+
+
+def test_more_errors_are_worse_and_are_compared_by_the_score_of_all_rows() -> None:
+    gate = gate_on("ter", "ter_gated", "ter_gated.value")
+
+    found = compared(translations(1), translations(6), gate, metrics=TER)
+
+    assert verdicts(found) == dict.fromkeys(["bleu", "ter", "ter_gated", "ter_gated.value"], "worse")
+    assert measures(found)["ter"]["difference"]["value"] == round(100 / 600, 6)
+    assert "jackknife" in measures(found)["ter"]["difference"]["method"]
+    assert measures(found)["ter_gated"]["difference"]["value"] == round(-1 / 3, 6)
+    assert (found["failed"], found["primary"]["measure"]) == (True, "ter")
+    assert "ter.value" not in measures(found)
+    back = compared(translations(6), translations(1), gate, metrics=TER)
+    assert (measures(back)["ter"]["verdict"], status(back)) == ("better", 0)

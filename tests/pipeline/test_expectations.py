@@ -34,6 +34,14 @@ def test_a_result_follows_from_its_score(score: float, result: str | None, kind:
     assert (found.checked, found.failed, found.first) == ((1, 0, ()) if follows else (1, 1, ("q1",)))
 
 
+def test_a_score_of_which_less_is_better_passes_up_to_the_limit() -> None:
+    frame = pd.DataFrame({"id": ["q1", "q2", "q3"], "ter": [0.5, 0.6, 0.4], "ter_result": ["pass", "fail", "fail"]})
+
+    [found] = check(frame, [ExpectResultToFollowFromScore(column_A="ter", column_B="ter_result", pass_to=0.5)])
+
+    assert (found.failed, found.first) == (1, ("q3",))
+
+
 def test_a_score_may_have_to_be_above_the_limit() -> None:
     frame = pd.DataFrame({"id": ["q1", "q2"], "match": [0.5, 0.6], "match_result": ["fail", "pass"]})
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from goldmeter.metrics.base import CorpusMetric, Floats, best_reference, token_fallback
-from goldmeter.metrics.pairs import Pairs, Tokens
+from goldmeter.metrics.base import CorpusMetric, DefaultThreshold, Floats, closest_lengths, token_fallback
+from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import TokenizerName, tokenizer
-from goldmeter.text.tokens import Integers, ngram_counts
+from goldmeter.text.tokens import ngram_counts
 
 Flags = NDArray[np.bool_]
 Smoothing = Literal["none", "floor", "add-k", "exp", "method1", "method2", "method3", "method4"]
@@ -53,7 +53,7 @@ class Bleu(CorpusMetric):
     scale: Literal[1, 100] = 1
 
     @classmethod
-    def threshold_for(cls, options: Mapping[str, Any]) -> float | None:
+    def threshold_for(cls, options: Mapping[str, Any]) -> DefaultThreshold:
         return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004 (the larger scale)
 
     @property
@@ -71,7 +71,7 @@ class Bleu(CorpusMetric):
         counts = ngram_counts(responses, self.max_order)
         rows[:, self.max_order : -2] = np.maximum(counts, 1) if self.empty_orders else counts
         rows[:, -2] = responses
-        rows[:, -1] = _closest_lengths(tokens, pairs)
+        rows[:, -1] = closest_lengths(tokens, pairs)
         rows[(responses == 0) & (rows[:, -1] == 0), -1] = 1.0  # a score of 0; statistics of zeros would mean unmeasured
         if self.fallback:
             same = pairs.rows[(token_fallback(tokens, pairs) == 1.0) & ~pairs.blank[pairs.rows]]
@@ -129,11 +129,3 @@ class Bleu(CorpusMetric):
             # NLTK drops the zeros of a one-token response from the product, as if they had matched.
             matched = np.where(response > 1, matched * log(response) / K, totals)
         return np.where(unmatched, matched, matches), totals
-
-
-def _closest_lengths(tokens: Tokens, pairs: Pairs) -> Integers:
-    """Return the length of the reference closest to each response (of two, the shorter); shape (n,), 0 without any."""
-    responses, references = tokens.responses.lengths[pairs.rows], tokens.references.lengths
-    distance = 2 * np.abs(references - responses) + (references > responses)
-    closest = best_reference(-distance.astype(np.float64), pairs)
-    return np.append(references, 0)[closest]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from goldmeter.metrics.base import CorpusMetric, Floats, best_reference
+from goldmeter.metrics.base import CorpusMetric, DefaultThreshold, Floats, best_reference
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.columns import mapped
 from goldmeter.text.tokenizers import CHRF
@@ -48,7 +48,7 @@ class Chrf(CorpusMetric):
     scale: Literal[1, 100] = 1
 
     @classmethod
-    def threshold_for(cls, options: Mapping[str, Any]) -> float | None:
+    def threshold_for(cls, options: Mapping[str, Any]) -> DefaultThreshold:
         return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004 (the larger scale)
 
     @property

@@ -207,12 +207,12 @@ def common_subsequences(ids: Ids, texts: Integers, references: Integers, rows: I
         short, long = ids[references[j] : references[j + 1]], ids[texts[rows[j]] : texts[rows[j] + 1]]
         if len(short) > len(long):
             short, long = long, short
-        lengths[j] = _length(long, _positions(short, j, numbers, stamps), j, numbers, stamps)
+        lengths[j] = _length(long, positions(short, j, numbers, stamps), j, numbers, stamps)
     return lengths
 
 
 @compiled
-def _positions(text: Ids, stamp: int, numbers: Integers, stamps: Integers) -> Words:
+def positions(text: Ids, stamp: int, numbers: Integers, stamps: Integers) -> Words:
     """Return bit sets of the positions of each distinct token, shape (tokens, words); its row is put into `numbers`."""
     distinct = 0
     for token in text:

@@ -1,3 +1,6 @@
+import itertools
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -136,7 +139,7 @@ def test_every_option_is_in_the_signature():
 
 @given(TEXTS.filter(str.strip), TEXTS)
 @pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("n", [None, 1, 2])
+@pytest.mark.parametrize("n", [None, "Lsum", 1, 2, 3, 4, 5])
 def test_equals_rouge_score(n, profile, response, reference):
     scorer = RougeScorer([f"rouge{n or 'L'}"], use_stemmer=PROFILES[profile])
 
@@ -158,3 +161,41 @@ def assert_equals_rouge_score(responses, references, profile):
     difference = np.abs(columns(responses, references, profile=profile) - np.array(theirs))
 
     assert difference.max() <= 1e-12, f"{difference.max()} in row {difference.max(axis=1).argmax()}"
+
+
+LINES = st.lists(TEXTS, max_size=4).map("\n".join)
+
+
+@given(LINES.filter(str.strip), LINES)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_lsum_equals_rouge_score_on_several_lines(profile, response, reference):
+    scorer = RougeScorer(["rougeLsum"], use_stemmer=PROFILES[profile])
+
+    ours = columns([response], [reference], profile=profile, n="Lsum")[0]
+
+    assert ours.tolist() == pytest.approx(rouge_score_of(scorer, response, reference), abs=1e-12)
+
+
+def test_lsum_takes_the_union_of_what_the_lines_have_in_common():
+    response, reference = "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5"  # the example of Lin 2004, section 3.2
+
+    assert columns([response], [reference], n="Lsum")[0].tolist() == pytest.approx([4 / 10, 4 / 5, 8 / 15])
+    assert columns(["b\na"], ["a b"], n="Lsum")[0, 1] == 1.0
+    assert columns(["b\na"], ["a b"], n="L")[0, 1] == 0.5
+
+
+@pytest.mark.parametrize("n", ["L", "Lsum", 1, 3, 5])
+def test_equals_rouge_score_on_generated_summaries(n):
+    chance = random.Random(f"{n}")  # noqa: S311 (no secret)
+    words = ["the", "cat", "sat", "on", "a", "mat", "running", "runs", "dogs", ".", "it", "3.5", "été", "x"]
+    texts = [
+        "\n".join(" ".join(chance.choices(words, k=chance.randint(0, 12))) for _ in range(chance.randint(1, 4)))
+        for _ in range(600)
+    ]
+    pairs = [pair for pair in itertools.pairwise(texts) if all(map(str.strip, pair))]
+    scorer = RougeScorer([f"rouge{n}"])
+
+    ours = columns(*zip(*pairs, strict=True), profile="rouge_score", n=n)
+
+    theirs = [rouge_score_of(scorer, *pair) for pair in pairs]
+    assert np.abs(ours - np.array(theirs)).max() <= 1e-12

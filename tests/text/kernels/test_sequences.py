@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from goldmeter.text.kernels.sequences import _positions, alignments, clipped_matches, common_subsequences, overlaps
+from goldmeter.text.kernels.sequences import alignments, clipped_matches, common_subsequences, overlaps, positions
 
 # ragged
 
@@ -176,10 +176,10 @@ def test_order_counts_and_adjacency_does_not():
 def test_there_is_a_row_of_positions_for_each_distinct_token():
     numbers, stamps = np.zeros(3, np.int64), np.full(3, -1, np.int64)
 
-    positions = _positions(np.array([2, 0, 2] * 30, np.int32), 0, numbers, stamps)
+    places = positions(np.array([2, 0, 2] * 30, np.int32), 0, numbers, stamps)
 
-    assert positions.shape == (2, 2)
-    assert [sum(int(word).bit_count() for word in row) for row in positions] == [60, 30]
+    assert places.shape == (2, 2)
+    assert [sum(int(word).bit_count() for word in row) for row in places] == [60, 30]
 
 
 # alignment

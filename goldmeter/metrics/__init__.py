@@ -19,7 +19,7 @@ __all__ = ["accuracy", "score", "scores"]
 def score(
     name: str,
     responses: "Texts",
-    references: "TextLists",
+    references: "TextLists | None" = None,
     *,
     inputs: "Texts | None" = None,
     profile: str = "default",
@@ -33,7 +33,7 @@ def score(
         name: Name of the metric, as in params.yaml; or `offline_match`, the offline judge's probability.
         responses: One response per row: a list, NumPy array, pandas Series or Arrow array. None, NaN and pandas.NA are
             missing responses; a number is an error.
-        references: One string, or a list of strings, per row.
+        references: One string, or a list of strings, per row; None for a metric that reads none.
         inputs: One question per row, for metrics that read it.
         profile: A named set of options, such as `azure`.
         **options: Options of the metric.
@@ -45,19 +45,19 @@ def score(
     Raises:
         ParamsError: Unknown metric or option.
         ValueError: The lengths differ, a reference is missing, or a text is not Unicode.
-        TypeError: An argument is no column of texts; the message names the row.
+        TypeError: An argument is no column of texts; the message names the row. Or a metric reads references, and there
+            are none.
 
     >>> score("bleu", ["New York", None], ["New York", ["Paris", "Rome"]])
     array([ 1., nan])
     """
     # Imported here to keep `import goldmeter.metrics` fast.
     from goldmeter.metrics import catalogue
-    from goldmeter.metrics.frame import JUDGE, OfflineJudge, SharedVectors, family_of, judged_metric
-    from goldmeter.metrics.pairs import Pairs
+    from goldmeter.metrics.frame import JUDGE, OfflineJudge, family_of, judged_metric, pairs_for
 
     family, given = family_of(name, options), {"profile": profile, **options}
     metric = judged_metric(name, given) if family == JUDGE else catalogue.configure(family, name, given)
-    pairs = Pairs.of(responses, references, inputs=inputs, embed=SharedVectors())
+    pairs = pairs_for({name: metric}, responses, references, inputs=inputs)
     if family == JUDGE or metric is None:
         return OfflineJudge(pairs).scores(name)
     return metric.score(metric.row_stats(pairs))
@@ -67,7 +67,7 @@ def score(
 def scores(
     metrics: "Mapping[str, Mapping[str, Any] | None] | Sequence[str]",
     responses: "Texts",
-    references: "TextLists",
+    references: "TextLists | None" = None,
     *,
     inputs: "Texts | None" = None,
     phrases: "TextLists | None" = None,
@@ -101,26 +101,19 @@ def scores(
     Raises:
         ParamsError: Unknown metric or option.
         ValueError: The lengths differ, a reference is missing, or a text is not Unicode.
-        TypeError: An argument is no column of texts; the message names the row.
+        TypeError: An argument is no column of texts; the message names the row. Or a metric reads references, and there
+            are none.
 
     >>> scores({"bleu": {}, "exact_match": {}}, ["New York", "London"], ["New York", "Paris"])
        bleu  exact_match
     0   1.0          1.0
     1   0.0          0.0
     """
-    from goldmeter.metrics.frame import SharedVectors, score_frame
-    from goldmeter.metrics.pairs import Pairs
+    from goldmeter.metrics.frame import configured_metrics, pairs_for, score_frame
 
-    pairs = Pairs.of(
-        responses,
-        references,
-        inputs=inputs,
-        phrases=phrases,
-        contexts=contexts,
-        relevant=relevant,
-        embed=SharedVectors(),
-    )
-    return score_frame(metrics, pairs, ids=ids, details=details)
+    configured = configured_metrics(metrics)
+    columns = {"inputs": inputs, "phrases": phrases, "contexts": contexts, "relevant": relevant}
+    return score_frame(configured, pairs_for(configured[1], responses, references, **columns), ids=ids, details=details)
 
 
 def __getattr__(name: str) -> Any:

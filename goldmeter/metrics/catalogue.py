@@ -31,6 +31,13 @@ RESERVED = re.compile(
 )
 
 
+# What other toolkits call the embedding model of a metric → where it is stated here.
+_EMBEDDING = {
+    "embedding_provider": "embed.provider",
+    **dict.fromkeys(["model_name", "embedding_model", "model"], "embed.model"),
+}
+
+
 def families() -> list[str]:
     """Return the names of the families, sorted."""
     return sorted(folder.name for folder in _HERE.iterdir() if _modules(folder))
@@ -97,10 +104,15 @@ def configure(family: str, name: str, options: Mapping[str, Any] | None, section
         ParamsError: A wrong name or option; the message names its path.
     """
     path = f"{section or family}.{name}"
-    metric = options.get("metric") if isinstance(options, Mapping) else None
+    given = options if isinstance(options, Mapping) else {}
+    if family == "semantic" and (moved := [option for option in given if option in _EMBEDDING]):
+        raise ParamsError(
+            f"{path}.{moved[0]}: no option of a metric, as one model embeds all texts: {_EMBEDDING[moved[0]]} in "
+            "params.yaml states it; score and scores use the bundled model"
+        )
+    metric = given.get("metric")
     if metric is None or metric == name:
-        others = {**options, "metric": None} if isinstance(options, Mapping) else options
-        return validated(metric_class(family, name), others, path)
+        return validated(metric_class(family, name), {**given, "metric": None} if given else options, path)
     if metric not in names(family):
         raise ParamsError(f"{path}.metric: {unknown('metric', str(metric), names(family))}")
     check_own_name(name, path)

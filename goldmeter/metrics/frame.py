@@ -32,15 +32,15 @@ Options = Mapping[str, Any] | None
 
 
 def score_frame(
-    metrics: Mapping[str, Options] | Sequence[str], pairs: Pairs, *, ids: Any = None, details: bool = False
+    metrics: tuple[dict[str, str], dict[str, Metric | None]], pairs: Pairs, *, ids: Any = None, details: bool = False
 ) -> "pd.DataFrame":
     """Score pairs with several metrics of any family; `goldmeter.metrics.scores` explains the arguments.
 
-    pairs: its `embed` is a `SharedVectors`.
+    metrics: As `configured_metrics` returns them. pairs: its `embed` is a `SharedVectors`.
     """
     import pandas as pd
 
-    families, configured = _configured(metrics)
+    families, configured = metrics
     index = _index(ids, len(pairs))
     _embed_all([metric for name, metric in configured.items() if metric and families[name] == SEMANTIC], pairs)
     judge = OfflineJudge(pairs)
@@ -81,8 +81,30 @@ def _embed() -> Embed:
     return default_embed()
 
 
-def _configured(metrics: Mapping[str, Options] | Sequence[str]) -> tuple[dict[str, str], dict[str, Metric | None]]:
-    """Each metric's family, and the metric with its options."""
+def pairs_for(metrics: Mapping[str, Metric | None], responses: Any, references: Any, **columns: Any) -> Pairs:
+    """Return the pairs that these metrics score; references: None where no metric reads any.
+
+    Raises:
+        TypeError: A metric reads references, and there are none.
+        ValueError: There are not as many references as responses.
+    """
+    if references is None:
+        if reading := [name for name, metric in metrics.items() if metric is None or metric.needs_references]:
+            raise TypeError(f"references: {reading[0]} compares responses with references; give one or a list per row")
+        references = [[]] * len(entries("responses", responses))
+    try:
+        return Pairs.of(responses, references, embed=SharedVectors(), **columns)
+    except ValueError as error:
+        if own := [name for name, metric in metrics.items() if metric and "references" in type(metric).model_fields]:
+            place = f"scores({{{own[0]!r}: {{'references': […]}}}}, responses)"
+            raise ValueError(f"{error}; the same references for every row: {place}") from None
+        raise
+
+
+def configured_metrics(
+    metrics: Mapping[str, Options] | Sequence[str],
+) -> tuple[dict[str, str], dict[str, Metric | None]]:
+    """Return each metric's family, and the metric with its options."""
     if isinstance(metrics, str):
         raise TypeError(f"metrics: expected {{{metrics!r}: {{}}}} or a list of names, not one string")
     options = metrics if isinstance(metrics, Mapping) else dict.fromkeys(metrics)

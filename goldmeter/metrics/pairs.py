@@ -89,16 +89,19 @@ class Pairs:
         contexts: "TextLists | None" = None,
         relevant: "TextLists | None" = None,
         embed: Embed | None = None,
+        names: tuple[str, str] = ("responses", "references"),
     ) -> "Pairs":
         """Create pairs from lists, NumPy arrays, pandas Series or Arrow arrays; a row has one reference or several.
+
+        names: What errors call responses and references.
 
         Raises:
             TypeError: An entry is not text; None, NaN and pandas.NA are missing responses.
             ValueError: The lengths differ, a reference is missing, or a text is not Unicode.
         """
-        columns = text_column("responses", responses), list_column("references", references)
+        columns = text_column(names[0], responses), list_column(names[1], references)
         if len(columns[0]) != len(columns[1]):
-            raise ValueError(f"{len(columns[0])} responses, but {len(columns[1])} references")
+            raise ValueError(f"{len(columns[0])} {names[0]}, but {len(columns[1])} {names[1]}: give one entry per row")
         return cls(
             *columns,
             inputs=None if inputs is None else _as_long("inputs", text_column("inputs", inputs), columns[0]),

@@ -1,18 +1,22 @@
-"""Accuracy of predictions against one reference each, in one call, as other toolkits offer it."""
+"""Accuracy of predictions, in one call, as other toolkits offer it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from goldmeter.metrics.aliases import accepts_aliases
-from goldmeter.metrics.lexical.accuracy import EXACT, Accuracy, Match
+from goldmeter.metrics.lexical.accuracy import EXACT, NONE, Accuracy, Match
+from goldmeter.metrics.pairs import Pairs
+
+if TYPE_CHECKING:
+    from goldmeter.text.columns import TextLists, Texts
 
 
 @accepts_aliases(response="predictions", references="references")
 def accuracy(
-    predictions: Sequence[str],
-    references: Sequence[str],
+    predictions: "Texts",
+    references: "TextLists",
     case_sensitive: bool = False,  # noqa: FBT001, FBT002
     normalize_text: bool = True,  # noqa: FBT001, FBT002
     fuzzy_match: bool = False,  # noqa: FBT001, FBT002
@@ -21,11 +25,16 @@ def accuracy(
     *,
     profile: str = "default",
 ) -> dict[str, Any]:
-    """Return the accuracy of predictions against one reference each, with a 95 % interval and the matches behind it.
+    """Return the accuracy of predictions, with a 95 % interval and the matches behind it.
+
+    A missing prediction, or one without any reference, is unmeasured: its match type is "unmeasured", its score None,
+    and it does not count in `total` and the rates; `unmeasured` says how many there are, if any. Without a measured
+    prediction, as for empty lists, rates and interval are None.
 
     Args:
-        predictions: The responses.
-        references: One reference per prediction.
+        predictions: The responses: a list, NumPy array, pandas Series or Arrow array. None, NaN and pandas.NA are
+            missing ones; a number is an error.
+        references: One string, or a list of strings of which the best counts, per prediction.
         case_sensitive: Case counts.
         normalize_text: Compare normalised texts.
         fuzzy_match: Count similar texts as matches.
@@ -34,14 +43,14 @@ def accuracy(
         profile: `default` or `benchwise`.
 
     Raises:
-        ValueError: The lengths differ.
+        ValueError: The lengths differ, a reference is missing, or a text is not Unicode.
+        TypeError: An argument is no column of texts; the message names the row.
 
     >>> result = accuracy(["Paris!", "London"], ["paris", "Rome"])
     >>> result["accuracy"], result["match_types"]
     (0.5, ['exact', 'none'])
     """
-    if len(predictions) != len(references):
-        raise ValueError(f"{len(predictions)} predictions, but {len(references)} references: give one each")
+    pairs = Pairs.of(predictions, references, names=("predictions", "references"))
     metric = Accuracy(
         profile=profile,
         case_sensitive=case_sensitive,
@@ -50,10 +59,33 @@ def accuracy(
         fuzzy_threshold=fuzzy_threshold,
     )
     matches = [
-        metric.match(pair, (metric.comparable(pair[0]), metric.comparable(pair[1])))
-        for pair in zip(predictions, references, strict=True)
+        None if text is None or not several else _best(metric, text, several)
+        for text, several in zip(pairs.response_texts, pairs.reference_lists, strict=True)
     ]
-    return _summary(metric, matches, return_confidence=return_confidence)
+    measured = [match for match in matches if match]
+    summary = _summary(metric, measured, return_confidence=return_confidence)
+    if len(measured) == len(matches) > 0:
+        return summary
+    unmeasured = {"unmeasured": len(matches) - len(measured)} if matches else {}
+    return {
+        **summary,
+        **({} if measured else {name: None for name in summary if name in _RATES}),
+        "individual_scores": [match and metric.credit(match) for match in matches],
+        "match_types": [match.kind if match else "unmeasured" for match in matches],
+        **unmeasured,
+    }
+
+
+_RATES = {
+    "accuracy", "exact_accuracy", "fuzzy_accuracy", "mean_score", "std_score", "accuracy_confidence_interval",
+}  # fmt: skip
+
+
+def _best(metric: Accuracy, text: str, references: Sequence[str]) -> Match:
+    """How a response matches the reference that it is most like."""
+    compared = metric.comparable(text)
+    found = [metric.match((text, one), (compared, metric.comparable(one))) for one in references]
+    return max(found, key=lambda match: (match is EXACT, match.kind != NONE.kind, match.similarity))
 
 
 def _summary(metric: Accuracy, matches: list[Match], *, return_confidence: bool) -> dict[str, Any]:

@@ -122,3 +122,34 @@ def test_lengths_are_numbers_of_tokens():
 
     assert tokens.responses.lengths.tolist() == [3, 0, 0]
     assert tokens.references.lengths.tolist() == [1, 2, 1]
+
+
+def test_references_of_every_row_are_an_option_and_then_there_is_no_column_of_them():
+    responses, own = ["It is Paris", "Rome", "x"], ["Paris", "The French capital"]
+    together = goldmeter.metrics.scores({"reference_match": {"references": own}}, responses)
+
+    assert together["reference_match"].tolist() == score("reference_match", responses, [own] * 3).tolist()
+    place = r"scores\(\{'reference_match': \{'references': \[…\]\}\}, responses\)$"
+    with pytest.raises(ValueError, match=rf"^3 responses, but 2 references: .* every row: {place}"):
+        score("reference_match", responses, references=own)
+
+
+def test_a_metric_that_reads_references_asks_for_them():
+    with pytest.raises(TypeError, match="references: bleu compares responses with references; give one"):
+        score("bleu", ["a"])
+    with pytest.raises(TypeError, match="references: f1 compares"):
+        goldmeter.metrics.scores({"extractive": {}, "f1": {}}, ["a"], inputs=["a"])
+    assert score("extractive", ["a"], inputs=["a b"]).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("option", ["embedding_provider", "model_name", "embedding_model"])
+def test_the_embedding_model_of_other_toolkits_metrics_has_its_place_named(option):
+    with pytest.raises(
+        ParamsError, match=rf"^semantic\.reference_match\.{option}: no option .* embed\.\w+ in params.yaml"
+    ):
+        score("reference_match", ["a"], ["a"], **{option: "openai"})
+
+
+def test_nothing_to_score_gives_no_scores():
+    assert score("bleu", [], []).tolist() == []
+    assert goldmeter.metrics.scores(["bleu", "f1"], [], []).shape == (0, 2)

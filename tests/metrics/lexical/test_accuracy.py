@@ -2,11 +2,13 @@ import json
 import statistics
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.metrics import accuracy
+from goldmeter.metrics import accuracy, score
 from goldmeter.metrics.lexical.accuracy import Accuracy
 from goldmeter.metrics.pairs import Pairs
 
@@ -102,20 +104,74 @@ def test_interval_can_be_left_out():
     assert "accuracy_confidence_interval" not in accuracy(["a"], ["a"], return_confidence=False)
 
 
-def test_empty_lists():
+def test_empty_lists_are_unmeasured():
     assert accuracy([], [], fuzzy_match=True) == {
-        "accuracy": 0.0,
-        "exact_accuracy": 0.0,
-        "fuzzy_accuracy": 0.0,
+        "accuracy": None,
+        "exact_accuracy": None,
+        "fuzzy_accuracy": None,
         "correct": 0,
         "correct_fuzzy": 0,
         "total": 0,
-        "mean_score": 0.0,
-        "std_score": 0.0,
+        "mean_score": None,
+        "std_score": None,
         "individual_scores": [],
         "match_types": [],
-        "accuracy_confidence_interval": (0.0, 1.0),
+        "accuracy_confidence_interval": None,
     }
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan, pd.NA, pd.NaT])
+def test_a_missing_prediction_is_unmeasured(missing):
+    result = accuracy(["Paris", missing, "Rome"], ["paris", "Oslo", []])
+
+    assert (result["accuracy"], result["correct"], result["total"], result["unmeasured"]) == (1.0, 1, 1, 2)
+    assert result["match_types"] == ["exact", "unmeasured", "unmeasured"]
+    assert result["individual_scores"] == [1.0, None, None]
+    assert accuracy([missing], ["Oslo"])["accuracy"] is None
+    json.dumps(result, allow_nan=False)
+
+
+@pytest.mark.parametrize("column", [list, tuple, np.array, pd.Series, pa.array, lambda texts: np.array(texts, object)])
+def test_any_kind_of_column(column):
+    result = accuracy(column(["Paris!", "London"]), column(["paris", "Rome"]))
+
+    assert result["match_types"] == ["exact", "none"]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "error", "message"),
+    [
+        ([1], ["1"], TypeError, r"^predictions, row 0: expected text, found 1 \(int\); str\(\) makes a text"),
+        (["1", "2"], ["1", 2.5], TypeError, r"^references, row 1: expected text, found 2\.5"),
+        ([["a"]], ["a"], TypeError, r"^predictions, row 0: expected text"),
+        (["a"], [None], ValueError, r"^references, row 0: a reference is a string; found None"),
+        ("Paris", "Paris", TypeError, r"^predictions: expected a list with one entry per row, not one string"),
+        (["\ud800"], ["a"], ValueError, r"^predictions, row 0: not a Unicode text"),
+    ],
+)
+def test_what_is_no_column_of_texts_is_named(predictions, references, error, message):
+    with pytest.raises(error, match=message):
+        accuracy(predictions, references)
+
+
+def test_the_best_of_several_references_counts():
+    result = accuracy(["Pariss", "Rome"], [["Oslo", "paris"], ["rome", "x"]], fuzzy_match=True)
+
+    assert result["match_types"] == ["fuzzy", "exact"]
+
+
+VISIBLE = TEXTS.filter(str.strip)
+
+
+@given(st.lists(st.tuples(VISIBLE | st.none(), st.lists(VISIBLE, max_size=2)), max_size=5), st.booleans())
+def test_the_scores_are_those_of_score(rows, fuzzy):
+    predictions, references = [text for text, _ in rows], [texts for _, texts in rows]
+
+    result = accuracy(predictions, references, fuzzy_match=fuzzy)
+
+    scores = score("accuracy", predictions, references, fuzzy_match=fuzzy)
+    assert result["total"] == np.count_nonzero(~np.isnan(scores))
+    assert result["accuracy"] == (pytest.approx(np.nanmean(scores)) if result["total"] else None)
 
 
 def test_unequal_lengths():

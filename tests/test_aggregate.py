@@ -56,7 +56,8 @@ def rows(labels: list[bool | None], groups: list[str | None] | None = None, abou
 
 
 def lexical(responses: list[str | None], references: list[str]) -> pa.Table:
-    metrics = {name: configure("lexical", name, {}) for name in ("exact_match", "bleu")}
+    options = {"exact_match": {}, "bleu": {"threshold": 0.5}}
+    metrics = {name: configure("lexical", name, own) for name, own in options.items()}
     keys = pa.table({"id": [f"q{i}" for i in range(len(responses))], "candidate": ["a"] * len(responses)})
     return score_table(keys, Pairs.of(responses, references), metrics)
 
@@ -381,7 +382,7 @@ def test_a_guarantee_is_refused_for_grouped_rows(tmp_path: Path) -> None:
 
 
 def test_every_score_column_says_what_it_is() -> None:
-    facts = statement(facts_of(configure("lexical", "rouge", {}), {}))["columns"]
+    facts = statement(facts_of(configure("lexical", "rouge", {"threshold": 0.5}), {}))["columns"]
 
     assert list(facts) == ["rouge_precision", "rouge_recall", "rouge_f1_score"]
     assert "threshold" not in facts["rouge_recall"]

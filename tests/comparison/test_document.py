@@ -179,7 +179,9 @@ def test_a_measure_of_the_gate_that_was_dropped_or_is_new_blocks_it(tmp_path: Pa
 
 def test_a_metric_made_otherwise_is_refused_and_its_fields_are_named(tmp_path: Path) -> None:
     older = version(tmp_path / "a", answers("++"))
-    newer = version(tmp_path / "b", answers("++"), metrics={"exact_match": {}, "f1": {}, "bleu": {"max_order": 2}})
+    newer = version(
+        tmp_path / "b", answers("++"), metrics={"exact_match": {}, "f1": {}, "bleu": {"max_order": 2, "threshold": 0.5}}
+    )
 
     found = compare_versions(older, newer, gate_on("f1", "bleu"))
 
@@ -455,7 +457,11 @@ def test_limits_hold_the_value_and_exchanging_the_versions_mirrors_them(drawn: l
         assert one["unmeasured"]["worst"] is None or one["unmeasured"]["worst"] <= one["unmeasured"]["best"]
 
 
-TER: dict[str, dict[str, Any]] = {"ter": {}, "ter_gated": {"metric": "ter", "threshold": 0.5}, "bleu": {}}
+TER: dict[str, dict[str, Any]] = {
+    "ter": {},
+    "ter_gated": {"metric": "ter", "threshold": 0.5},
+    "bleu": {"threshold": 0.5},
+}
 
 
 def translations(wrong: int) -> list[Row]:

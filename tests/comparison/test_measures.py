@@ -18,7 +18,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measure]:
     rows = [each | {"score_ms": 3.0, "score_cost": 0.5} for each in answers("+.-+")]
     rows[0]["label"] = True
     scores = {"score_ms": LATENCY, "score_cost": COST}
-    made = version(tmp_path_factory.mktemp("one"), rows, scores=scores, metrics={"f1": {}, "bleu": {}, "rouge": {}})
+    made = version(
+        tmp_path_factory.mktemp("one"), rows, scores=scores, metrics={"f1": {}, "bleu": {"threshold": 0.5}, "rouge": {}}
+    )
     [candidate] = scores_of(made).candidates({}).values()
     return measures(candidate)
 

@@ -15,7 +15,8 @@ NORMALIZE = {"unicode": "NFKC", "case": True, "punctuation": True, "articles": F
 
 def table(**facts: Any) -> pa.Table:
     keys = describe(pa.table({"id": ["a", "b", "c"], "candidate": ["x"] * 3}), facts)
-    metrics = {name: configure("lexical", name, {}) for name in ("accuracy", "bleu", "rouge")}
+    options = {"accuracy": {}, "bleu": {"threshold": 0.5}, "rouge": {}}
+    metrics = {name: configure("lexical", name, own) for name, own in options.items()}
     return score_table(keys, Pairs.of(["Paris", "", None], ["Paris", "Rome", "Bonn"]), metrics)
 
 
@@ -59,7 +60,7 @@ def test_missing_responses_that_stay_unmeasured_need_no_word() -> None:
 
 
 def test_the_contract_finds_results_that_do_not_follow_from_the_score() -> None:
-    metric = configure("lexical", "bleu", {})
+    metric = configure("lexical", "bleu", {"threshold": 0.5})
     frame = table().to_pandas()
 
     def broken(**columns: Any) -> list[str]:

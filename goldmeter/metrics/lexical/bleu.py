@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from goldmeter.metrics.base import CorpusMetric, DefaultThreshold, Floats, closest_lengths, token_fallback
+from goldmeter.metrics.base import NO_PASS_RATE, CorpusMetric, DefaultThreshold, Floats, closest_lengths, token_fallback
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import TokenizerName, tokenizer
 from goldmeter.text.tokens import ngram_counts
@@ -36,9 +36,10 @@ class Bleu(CorpusMetric):
     corpus has `max_order` tokens: sacrebleu's corpus score is then 0, ours is not.
     """
 
+    default_threshold: ClassVar[DefaultThreshold] = NO_PASS_RATE
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "nltk": {**_AS_NLTK, "smoothing": "none"},
-        "azure": {**_AS_NLTK, "aggregate": "mean"},
+        "azure": {**_AS_NLTK, "threshold": 0.5, "aggregate": "mean"},
         "ragas": {"aggregate": "mean"},
         "sacrebleu": {"smoothing": "exp", "tokenizer": "13a", "fallback": False, "scale": 100},
     }
@@ -51,10 +52,6 @@ class Bleu(CorpusMetric):
     lowercase: bool = False
     fallback: bool = True
     scale: Literal[1, 100] = 1
-
-    @classmethod
-    def threshold_for(cls, options: Mapping[str, Any]) -> DefaultThreshold:
-        return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004 (the larger scale)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from goldmeter.metrics.base import CorpusMetric, DefaultThreshold, Floats, best_reference
+from goldmeter.metrics.base import NO_PASS_RATE, CorpusMetric, DefaultThreshold, Floats, best_reference
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.columns import mapped
 from goldmeter.text.tokenizers import CHRF
@@ -33,6 +33,7 @@ class Chrf(CorpusMetric):
     eps_smoothing: mean of the F-scores of all orders, as chrF++.py and Moses; orders without n-grams score almost 0.
     """
 
+    default_threshold: ClassVar[DefaultThreshold] = NO_PASS_RATE
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "chrf++": {"word_order": 2},
         "sacrebleu": {"scale": 100},
@@ -46,10 +47,6 @@ class Chrf(CorpusMetric):
     whitespace: bool = False
     eps_smoothing: bool = False
     scale: Literal[1, 100] = 1
-
-    @classmethod
-    def threshold_for(cls, options: Mapping[str, Any]) -> DefaultThreshold:
-        return 50.0 if options.get("scale") == 100 else cls.default_threshold  # noqa: PLR2004 (the larger scale)
 
     @property
     def bounds(self) -> tuple[float, float]:

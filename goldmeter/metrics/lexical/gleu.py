@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from goldmeter.metrics.base import CorpusMetric, Floats, best_reference
+from goldmeter.metrics.base import NO_PASS_RATE, CorpusMetric, DefaultThreshold, Floats, best_reference
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import TokenizerName, tokenizer
 from goldmeter.text.tokens import ngram_counts
@@ -24,9 +24,10 @@ class Gleu(CorpusMetric):
     fallback: if neither text has an n-gram, they are compared as they are; else they score 0.
     """
 
+    default_threshold: ClassVar[DefaultThreshold] = NO_PASS_RATE
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "nltk": _AS_NLTK,
-        "azure": {**_AS_NLTK, "aggregate": "mean"},
+        "azure": {**_AS_NLTK, "threshold": 0.5, "aggregate": "mean"},
         "ragas": {"aggregate": "mean"},
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from goldmeter.metrics.base import Floats, MeanMetric, with_fallback
+from goldmeter.metrics.base import NO_PASS_RATE, DefaultThreshold, Floats, MeanMetric, with_fallback
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import TokenizerName, tokenizer
 from goldmeter.text.wordnet import VERSION, wordnet
@@ -31,7 +31,11 @@ class Meteor(MeanMetric):
     fallback: texts without tokens are compared as they are; else they score 0.
     """
 
-    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {"nltk": _AS_NLTK, "azure": _AS_NLTK}
+    default_threshold: ClassVar[DefaultThreshold] = NO_PASS_RATE
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "nltk": _AS_NLTK,
+        "azure": {**_AS_NLTK, "threshold": 0.5},
+    }
 
     alpha: Share = 0.9
     beta: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 3.0

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from goldmeter.metrics.base import Floats, MeanMetric, with_fallback
+from goldmeter.metrics.base import NO_PASS_RATE, DefaultThreshold, Floats, MeanMetric, with_fallback
 from goldmeter.metrics.pairs import Pairs, Tokens
 from goldmeter.text.tokenizers import TokenizerName, tokenizer
 from goldmeter.text.tokens import Integers, Ragged, ngram_counts
@@ -44,9 +44,10 @@ class Rouge(MeanMetric):
     fallback: texts without tokens (or pairs of them) are compared as they are; else they score 0.
     """
 
+    default_threshold: ClassVar[DefaultThreshold] = NO_PASS_RATE
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "rouge_score": _AS_ROUGE_SCORE,
-        "azure": _AS_ROUGE_SCORE,
+        "azure": {**_AS_ROUGE_SCORE, "threshold": 0.5},
         "ragas": {**_AS_ROUGE_SCORE, "stemmer": True},
     }
 

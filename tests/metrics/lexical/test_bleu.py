@@ -170,17 +170,12 @@ def test_signature(options, signature):
     assert Bleu(**options).signature() == signature
 
 
-def test_the_threshold_follows_the_scale():
-    assert (Bleu().bounds, Bleu().threshold) == ((0.0, 1.0), 0.5)
-    assert (Bleu(profile="sacrebleu").bounds, Bleu(profile="sacrebleu").threshold) == ((0.0, 100.0), 50.0)
-    assert Bleu(scale=100).threshold == 50.0
+def test_there_is_a_pass_rate_only_where_a_threshold_is_stated_or_the_profile_defines_one():
+    assert [Bleu(profile=profile).threshold for profile in ("default", "nltk", "ragas", "sacrebleu")] == ["none"] * 4
+    assert Bleu(profile="azure").threshold == 0.5
+    assert Bleu(profile="azure", threshold="none").threshold == "none"
     assert Bleu(scale=100, threshold=20).threshold == 20.0
-    assert Bleu(scale=100, threshold=None).threshold == 50.0
-    assert Bleu(scale=None, threshold=None).threshold == 0.5
-    assert (Bleu(profile="sacrebleu", scale=1).bounds, Bleu(profile="sacrebleu", scale=1).threshold) == (
-        (0.0, 1.0),
-        0.5,
-    )
+    assert (Bleu().bounds, Bleu(profile="sacrebleu").bounds) == ((0.0, 1.0), (0.0, 100.0))
 
 
 def test_profiles_of_means():

@@ -115,8 +115,8 @@ def test_every_option_is_in_the_signature():
         assert Chrf(**{name: value}).signature() != Chrf().signature()
 
 
-def test_the_threshold_follows_the_scale():
-    assert (Chrf().threshold, Chrf(profile="sacrebleu").threshold) == (0.5, 50.0)
+def test_there_is_no_pass_rate_unless_a_threshold_is_stated():
+    assert (Chrf().threshold, Chrf(profile="sacrebleu", threshold=50).threshold) == ("none", 50.0)
 
 
 @given(st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=2, max_size=2)), min_size=1, max_size=5))

@@ -52,12 +52,18 @@ PLANS: Mapping[Task, Plan] = {
     "number": Plan({"number": {}, "exact_match": {}}, {}, "number"),
     "json": Plan({"json_fields": {}, "exact_match": {}}, {}, "json_fields_f1_score"),
     "summary": Plan(
-        {"rouge": _HALF, "chrf": _HALF, "bleu": _HALF, "meteor": _HALF, "f1": _HALF},
+        {
+            "rouge_1": {"metric": "rouge", "n": 1},
+            "rouge_2": {"metric": "rouge", "n": 2},
+            "rouge": _NONE,
+            "rouge_lsum": {"metric": "rouge", "n": "Lsum"},
+            **dict.fromkeys(("chrf", "extractive", "length_ratio"), _NONE),
+        },
         _SIMILARITY,
-        "rouge_f1_score.value",
+        "rouge_f1_score",
     ),
-    "translation": Plan({"chrf": _HALF, "bleu": _HALF, "meteor": _HALF}, _SIMILARITY, "chrf.value"),
-    "text": Plan({"rouge": _HALF, "chrf": _HALF, "meteor": _HALF, "f1": _HALF}, _SIMILARITY, "rouge_f1_score.value"),
+    "translation": Plan(dict.fromkeys(("chrf", "bleu", "ter", "length_ratio"), _NONE), _SIMILARITY, "chrf"),
+    "text": Plan(dict.fromkeys(("rouge", "chrf", "meteor", "f1"), _NONE), _SIMILARITY, "rouge_f1_score"),
 }
 
 

@@ -20,6 +20,7 @@ from benchmarks import (
     machine,
     nights,
     page,
+    peers,
     scale,
     stage,
     verification,
@@ -39,6 +40,7 @@ def sections(rows: int) -> dict[ModuleType, Callable[[], Result]]:
     return {
         judge: lambda: judge.run(raw["judge"], raw["run"]["judge"]),
         lexical: lambda: lexical.run(shipped),
+        peers: peers.run,
         stage: lambda: stage.run(shipped, rows),
         load: lambda: load.run(rows),
         scale: lambda: scale.run(rows),

@@ -147,7 +147,7 @@ def _is_reported() -> bool:
 def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
     candidates = document["candidates"]
     headlines = document.get("headlines", {})
-    metrics = dict.fromkeys(metric for values in candidates.values() for metric in values)
+    metrics = [metric for metric, entries in _by_metric(candidates).items() if not _not_asked(entries)]
     cells = {
         metric: {
             name: _cell(values[metric], limits_with_error(headlines, name, metric))
@@ -196,7 +196,22 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield from raters(document)
         yield from recalibration(document)
     yield from (*panel(document), *graded(document), *self_agreement(document))
+    if left_out := [metric for metric, entries in _by_metric(document["candidates"]).items() if _not_asked(entries)]:
+        yield f"Not asked: {listed(left_out)}"
     yield from resource_lines(document, _short([*document["candidates"]][:RATES]))
+
+
+def _by_metric(candidates: Candidates) -> dict[str, list[MetricEntry]]:
+    found: dict[str, list[MetricEntry]] = {}
+    for values in candidates.values():
+        for metric, entry in values.items():
+            found.setdefault(metric, []).append(entry)
+    return found
+
+
+def _not_asked(entries: Sequence[MetricEntry]) -> bool:
+    """Whether no row was measured, by design."""
+    return not any(entry["n"] or entry["n_failed"] for entry in entries)
 
 
 def _cell(entry: MetricEntry, with_error: Limited | None) -> MetricCell:

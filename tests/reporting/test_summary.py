@@ -177,6 +177,19 @@ def test_what_is_missing_is_a_dash(tmp_path: Path) -> None:
     assert ["judge", "–", "–"] in [line.split() for line in lines]
 
 
+def test_a_metric_that_nobody_was_asked_for_is_one_line(tmp_path: Path) -> None:
+    off = {"meaning_match": entry(None, n=0)}
+
+    found = read(
+        tmp_path,
+        {"small": {"label": entry()} | off, "large": {"label": entry()} | off},
+        {"leaders": {"names": ["small"]}},
+    )
+
+    assert "Not asked: meaning_match" in found.evidence
+    assert "meaning_match" not in found.cells
+
+
 def test_what_could_not_be_measured_is_told_once_for_all_metrics_it_is_about(tmp_path: Path) -> None:
     small = {name: entry(n=38, failed=2) for name in ("bleu", "exact", "f1", "gleu")} | {"judge": entry(n=39, failed=1)}
 

@@ -33,6 +33,9 @@ def _kind(given: Any) -> str:
 
 Guard = Annotated[Annotated[Margin, Tag("|margin")] | Annotated[Maximum, Tag("|max")], Discriminator(_kind)]
 
+# Families of metrics whose scores are compared where they have no pass rate.
+WITHOUT_RATE = frozenset({"lexical", "semantic"})
+
 
 class Gate(Section):
     """What decides on a release.
@@ -235,7 +238,14 @@ def margin(gate: Gate, name: str, role: Role) -> float:
 
 
 def _rates(candidate: Candidate) -> Iterator[str]:
-    yield from (measure.name for measure in measures(candidate).values() if measure.kind == "rate")
+    """Pass rates, and the scores of metrics of texts that have none."""
+    every = measures(candidate).values()
+    gated = {measure.column.facts.metric for measure in every if measure.kind == "rate"}
+    for measure in every:
+        facts = measure.column.facts
+        plain = facts.family in WITHOUT_RATE and facts.metric not in gated and not facts.awaits_threshold
+        if measure.kind == "rate" or plain:
+            yield measure.name
     yield from without_threshold(candidate)
 
 

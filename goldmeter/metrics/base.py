@@ -66,7 +66,7 @@ class Metric(BaseModel):
         number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
         if number or threshold is None or threshold in (TO_FIT, NO_PASS_RATE):
             return threshold
-        raise ValueError(f"expected a number, {TO_FIT}, or {NO_PASS_RATE}")
+        raise ValueError(f"expected a number, or {TO_FIT}, or {NO_PASS_RATE}")
 
     @model_validator(mode="after")
     def _check_threshold(self) -> Self:

@@ -195,10 +195,14 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield from agreement_lines(document)[:1]
         yield from raters(document)
         yield from recalibration(document)
-    yield from (*panel(document), *graded(document), *self_agreement(document))
-    if left_out := [metric for metric, entries in _by_metric(document["candidates"]).items() if _not_asked(entries)]:
-        yield f"Not asked: {listed(left_out)}"
+    yield from (*panel(document), *graded(document), *self_agreement(document), *_left_out(document["candidates"]))
     yield from resource_lines(document, _short([*document["candidates"]][:RATES]))
+
+
+def _left_out(candidates: Candidates) -> list[str]:
+    """The metrics without a measured row, by design, in one line."""
+    names = [metric for metric, entries in _by_metric(candidates).items() if _not_asked(entries)]
+    return [f"Not asked: {listed(names)}"] if names else []
 
 
 def _by_metric(candidates: Candidates) -> dict[str, list[MetricEntry]]:

@@ -31,6 +31,14 @@ def test_a_measure_is_primary_a_guard_or_secondary() -> None:
     assert found["primary"] == {"measure": "bleu.value", "reason": "named in gate.primary"}
 
 
+def test_a_metric_without_a_pass_rate_is_compared_by_its_score() -> None:
+    plain: Any = {"exact_match": {}, "f1": {"threshold": 0.5}, "bleu": {"threshold": "none"}}
+
+    found = compared(answers("+" * 40), answers("+" * 40), gate(primary="f1", metrics={}), metrics=plain)
+
+    assert roles(found) == {"f1": "primary", "exact_match": "secondary", "bleu": "secondary"}
+
+
 def test_a_secondary_measure_stops_no_release_however_much_it_loses() -> None:
     older = [row(n, "right") for n in range(60)]
     newer = [row(n, "right and more") for n in range(60)]

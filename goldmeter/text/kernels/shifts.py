@@ -79,7 +79,7 @@ def _edits(words: Ids, reference: Ids) -> int:
     before, row = np.empty(table.costs.shape[1], np.int64), np.empty(table.costs.shape[1], np.int64)
     moved = np.empty(len(words), np.int32)
     distance = _fill(table, words, reference)
-    shifts = tried = 0
+    shifts = tried = np.int64(0)
     while distance > 0:
         best, tried = _best_shift(table, words, reference, distance, tried, moved, before, row)
         if tried >= _CANDIDATES or best.gain <= 0:
@@ -88,7 +88,7 @@ def _edits(words: Ids, reference: Ids) -> int:
         words[:] = moved
         shifts += 1
         distance = _fill(table, words, reference)
-    return shifts + distance
+    return int(shifts + distance)
 
 
 @compiled
@@ -180,11 +180,11 @@ def _best_shift(
     words: Ids,
     reference: Ids,
     distance: int,
-    tried: int,
+    tried: np.int64,
     moved: Ids,
     before: Integers,
     row: Integers,
-) -> tuple[_Shift, int]:
+) -> tuple[_Shift, np.int64]:
     """Return the shift that saves most, of equal ones the longest, then the earliest, and how many were tried so far.
 
     A phrase of the text is moved to where the reference has it, if words of both are edited there.

@@ -152,7 +152,7 @@ def test_a_row_passes_up_to_the_threshold():
         ParamsError, match=r"^lexical\.ter\.threshold: threshold -1 is outside the bounds of ter, 0 to inf"
     ):
         configure("lexical", "ter", {"threshold": -1})
-    with pytest.raises(ParamsError, match=r"^lexical\.ter\.threshold: expected a number, learnt, or none"):
+    with pytest.raises(ParamsError, match=r"^lexical\.ter\.threshold: expected a number, or learnt, or none"):
         configure("lexical", "ter", {"threshold": "never"})
 
 

@@ -151,7 +151,10 @@ def no_response_is_unmeasured_and_a_blank_one_gets_the_lower_bound(metric):
 
     assert np.isnan(scores[0]).all()
     assert (scores[1:] == of_blank(metric)).all()
-    assert details(metric, rows) == [{"unmeasured": "no response"}, *[{"note": "empty response"}] * 2]
+    without_expected = [
+        {key: said for key, said in told.items() if key != "expected"} for told in details(metric, rows)
+    ]
+    assert without_expected == [{"unmeasured": "no response"}, *[{"note": "empty response"}] * 2]
 
 
 def no_reference_is_unmeasured_whatever_the_response(metric):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from benchmarks.coverage import (
+    classes,
     corpus,
     designed,
     differences,
@@ -56,6 +57,7 @@ SECTIONS: Mapping[str, Callable[[], Iterable[Study]]] = {
     "people": people.studies,
     "more data": more_data.studies,
     "fresh rows": fresh_rows.studies,
+    "classes": classes.studies,
 }
 """In the order of the report."""
 ENVIRONMENT = {

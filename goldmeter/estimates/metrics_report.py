@@ -560,6 +560,74 @@ class CriteriaEntry(TypedDict):
     listed: list[CriterionEntry]
 
 
+class ClassRate(TypedDict):
+    """Rates of a class that n references are of, and n_named answers name; None where no row is or names it."""
+
+    n: int
+    n_named: int
+    recall: Interval
+    precision: Interval
+    f1: Interval
+
+
+class ConfusedEntry(TypedDict):
+    """n answers name another class than expected."""
+
+    expected: str
+    named: str
+    n: int
+
+
+class StrayReference(TypedDict):
+    """A reference that is none of the classes, by the id of its row."""
+
+    id: str
+    reference: str
+
+
+class ClassCandidate(TypedDict):
+    """How well a candidate names classes, on n measured rows.
+
+    no_class, two_classes: wrong answers that name none, or more than one. measures: `balanced_accuracy`, `macro_f1`,
+    `weighted_f1`, `matthews`, `kappa`, averages over the classes that a reference has. confused: most frequent first.
+    matrix: rows by class expected and class named, the last column: none; missing with more than 50 classes.
+    """
+
+    n: int
+    no_class: int
+    two_classes: int
+    accuracy: Interval
+    measures: dict[str, Interval]
+    classes: dict[str, ClassRate]
+    confused: list[ConfusedEntry]
+    matrix: NotRequired[list[list[int]]]
+
+
+class ClassDifference(TypedDict):
+    """The measures of `head` less those of `base`, on n rows that both have."""
+
+    base: str
+    head: str
+    n: int
+    measures: dict[str, Interval]
+
+
+class ClassesEntry(TypedDict):
+    """What `class_match` found. given: whether params name the classes, else they are the references.
+
+    without_reference: classes that no reference is. no_class_references: rows whose reference is no class; strays: the
+    first of them. differences: of every two candidates; each row counts once, also with weights.
+    """
+
+    labels: list[str]
+    given: bool
+    without_reference: list[str]
+    no_class_references: int
+    strays: list[StrayReference]
+    candidates: dict[str, ClassCandidate]
+    differences: list[ClassDifference]
+
+
 class Correlations(TypedDict):
     """Correlations of the scores of all candidates' rows; values: shape (k, k) for k metrics."""
 
@@ -614,10 +682,10 @@ class MetricsReport(TypedDict):
     calibration: of the offline judge, if labels reject it.
     reliability: of its probabilities, where labels are. panel: where several judges voted. pass_at: the k of
     pass@k and pass^k, where questions have draws. weighting: by which headlines, targets and comparisons go.
-    criteria: by metric whose verdicts are on criteria. self_agreement: candidate → score column, where the judge
-    was asked about rows more than once. graded: agreement with grades of people, where there are any. resources: what
-    answers took, where the data say it. selected_labels: candidate → why its labels are not taken for random.
-    judge_bias: where answers have both labels and verdicts.
+    criteria: by metric whose verdicts are on criteria. classes: by score column of `class_match`. self_agreement:
+    candidate → score column, where the judge was asked about rows more than once. graded: agreement with grades of
+    people, where there are any. resources: what answers took, where the data say it. selected_labels: candidate → why
+    its labels are not taken for random. judge_bias: where answers have both labels and verdicts.
     """
 
     schema: Literal[1]
@@ -641,6 +709,7 @@ class MetricsReport(TypedDict):
     pass_at: NotRequired[list[int]]
     weighting: NotRequired[WeightingEntry]
     criteria: NotRequired[dict[str, CriteriaEntry]]
+    classes: NotRequired[dict[str, ClassesEntry]]
     graded: NotRequired[GradedAgreement]
     self_agreement: NotRequired[Mapping[str, Mapping[str, SelfAgreementEntry]]]
     preference: NotRequired[PreferenceEntry]

@@ -10,6 +10,7 @@ import numpy as np
 
 from goldmeter.errors import ParamsError
 from goldmeter.estimates import human_labels, metrics_report
+from goldmeter.estimates.class_estimates import class_columns, class_entry, class_part
 from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate
 from goldmeter.estimates.criterion_rates import counted, criteria_entry, criteria_sums
 from goldmeter.estimates.offline_calibration import LabelledProbabilities, joined, labelled_probabilities
@@ -93,6 +94,15 @@ class Passes:
         count = summed(self._map(partial(counted, metric=metric)))
         add_up = partial(criteria_sums, metric=metric, listed=count.listed, grouped=grouped, guarantee=self.guarantee)
         return criteria_entry(count, summed(self._map(add_up)), self.confidence, guarantee=self.guarantee)
+
+    def classes(self, *, grouped: bool) -> dict[str, metrics_report.ClassesEntry]:
+        """Score column → how well each candidate names classes, of the columns that read them."""
+        found = {}
+        for name, (_, facts) in class_columns(self.parts.scores).items():
+            read = self._map(partial(class_part, column=name, grouped=grouped))
+            if entry := class_entry(read, facts, self.confidence):
+                found[name] = entry
+        return found
 
     def in_sample(self) -> metrics_report.InSampleEntry | None:
         """What to say of the offline judge's agreement if it was trained on inputs of these rows."""

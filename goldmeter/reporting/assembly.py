@@ -29,6 +29,7 @@ from goldmeter.reporting.settings import Report
 from goldmeter.reporting.survey import field_table
 from goldmeter.reporting.trends import Series
 from goldmeter.versions.version import Version
+from goldmeter.wording.classes import class_sections
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
 from goldmeter.wording.conclusion import conclude
 from goldmeter.wording.evidence import trust, worst_slices
@@ -110,6 +111,7 @@ def report_files(
         max_chars=options.max_chars,
         preference=preference_section(measured),
         resources=resource_tables(measured, candidates),
+        classes=class_sections(measured, candidates),
         several=several,
     )
     page = render(content)

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from goldmeter.console.format import abridged, abridged_apart, visible
+from goldmeter.estimates.class_estimates import reads_classes
 from goldmeter.estimates.columns import Mask, ScoreColumn
 from goldmeter.reporting.chosen_rows import ChosenRows, whole_chars
 from goldmeter.reporting.drawing import colour, shape
@@ -18,6 +19,7 @@ from goldmeter.reporting.notable_rows import LABEL, Answers, Kind
 from goldmeter.reporting.row_texts import COLUMNS, PAGE, PackedExplanation, hashed, metric_of, packed
 from goldmeter.reporting.run_summary import RunSummary
 from goldmeter.reporting.score_tables import family_title
+from goldmeter.wording.classes import class_fields
 
 # Bytes of the page without the explorer's section that answers may fill up: the whole page stays below 10 MB.
 PAGE_BYTES = 9_950_000
@@ -127,6 +129,7 @@ def document(packing: Packing, n: int) -> dict[str, Any]:
         "metrics": [_metric(table, column, n) for table, column in packing.columns],
         "first": packing.first,
         "slices": [_slice(name, [one.slices[name] for one in inputs]) for name in (inputs[0].slices if inputs else ())],
+        "classes": [*_classes(packing, n)],
         "weights": [_rounded(one.weight) for one in inputs if one.weight is not None],
         "ids": [cut(one.id) for one in inputs],
         "inputs": [cut(one.input) for one in inputs],
@@ -184,6 +187,16 @@ def _slice(name: str, values: Sequence[str | None]) -> dict[str, Any]:
     short = iter(_names([value for value in ordered if value is not None]))
     names = [None if value is None else next(short) for value in ordered]
     return {"name": _name(name), "values": names, "codes": [codes[value] for value in values]}
+
+
+def _classes(packing: Packing, n: int) -> Iterator[dict[str, Any]]:
+    """Yield the class expected, and the class named, of each answer, in the form of a slice; null: none."""
+    for _, column in packing.columns:
+        explained = packing.rows.texts.explanations.get(f"{column.name}_details")
+        if reads_classes(column.facts) and explained:
+            facts = [dict(one["facts"]) if isinstance(one, dict) else {} for one in explained[:n]]
+            for title, key in zip(class_fields(column.name), ("expected", "class"), strict=True):
+                yield _slice(title, [fact.get(key) for fact in facts])
 
 
 def _kind(kind: Kind, n: int) -> dict[str, Any]:

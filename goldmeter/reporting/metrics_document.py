@@ -291,11 +291,13 @@ def _document(run: _Run, entries: metrics_report.Candidates, scratch: Path | Non
 
 
 def _with_questions(document: metrics_report.MetricsReport, run: _Run) -> metrics_report.MetricsReport:
-    """Add criteria of rubrics, the candidates that a judge prefers, the k of pass@k, and resources."""
+    """Add criteria of rubrics, classes, the candidates that a judge prefers, the k of pass@k, and resources."""
     tables, confidence = run.tables, run.confidence
     by_metric = {name: run.passes.criteria(name, grouped=run.grouped) for name in rubrics(tables["judge"])}
     if criteria := {name: entry for name, entry in by_metric.items() if entry["different"]}:
         document["criteria"] = rounded(criteria)
+    if classes := run.passes.classes(grouped=run.grouped):
+        document["classes"] = rounded(classes)
     if "preference" in tables and (
         preferred := preferences.entry(run.load, tables["preference"], confidence, run.passes.crew)
     ):

@@ -35,6 +35,7 @@ from goldmeter.reporting.score_tables import MetricScores, SliceTable, by_metric
 from goldmeter.reporting.survey import FieldTable
 from goldmeter.reporting.trends import Series, Trend, trend_charts
 from goldmeter.wording import comparison_lines, notes, several_lines
+from goldmeter.wording.classes import MEANING, ClassSection
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
 from goldmeter.wording.conclusion import Conclusion
 from goldmeter.wording.evidence import SliceLines, by_column
@@ -62,7 +63,7 @@ class Content(NamedTuple):
     version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
     first.
     candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.
-    preference: None unless the judge was asked for it. resources: what answers took.
+    preference: None unless the judge was asked for it. resources: what answers took. classes: of `class_match`.
     fields: None unless answers are scored by json_fields.
     lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
     slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
@@ -96,6 +97,7 @@ class Content(NamedTuple):
     max_chars: int
     preference: PreferenceSection | None = None
     resources: Sequence[ResourceTable] = ()
+    classes: Sequence[ClassSection] = ()
     several: ComparedVersions | None = None
 
 
@@ -177,6 +179,7 @@ def _environment(max_chars: int) -> "Environment":
         "points_interval": points_interval,
         "axis": axes,
         "reliability": reliability,
+        "classes_mean": MEANING,
         "pairwise": score_tables,
         "rows_address": rows_address,
         "word_diff": word_diff,

@@ -7,7 +7,7 @@ function fields() {
   return [...at("form").elements].flatMap((field) => {
     if (!field.matches("select, input")) return [];
     const slice = field.dataset.slice;
-    return [[slice === undefined ? field.id.replace("rows-", "") : `slice.${data.slices[slice].name}`, field]];
+    return [[slice === undefined ? field.id.replace("rows-", "") : `slice.${data.choices[slice].name}`, field]];
   });
 }
 

@@ -22,7 +22,11 @@ function arranged(packed) {
     each.place = new Map(each.answers.map((row, i) => [row, i]));
   }
   const judge = packed.metrics.find((metric) => metric.judge && metric.rule);
-  return { ...packed, starts, judge, measures: packed.metrics, metrics: [...packed.metrics, ...labelsAsMetric(packed)] };
+  const choices = [
+    ...packed.slices.map((slice) => ({ ...slice, codeOf: (row) => slice.codes[packed.asked[row]] })),
+    ...packed.classes.map((each) => ({ ...each, codeOf: (row) => each.codes[row] })),
+  ];
+  return { ...packed, choices, starts, judge, measures: packed.metrics, metrics: [...packed.metrics, ...labelsAsMetric(packed)] };
 }
 
 /** Human labels as a metric that can be chosen beside others, if there are any. */

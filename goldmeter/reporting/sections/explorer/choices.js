@@ -11,7 +11,7 @@ function offer() {
   at("candidate").append(...names());
   at("look").append(...data.kinds.map(({ title, answers }, i) => option(`${title} (${count(answers.length)})`, i, title)));
   offerMetrics();
-  at("sort").parentElement.before(...data.slices.map(sliceSelect));
+  at("sort").parentElement.before(...data.choices.map(sliceSelect));
   if (!labelled) at("people").parentElement.remove();
   if (!labelled || !measured) at("look").querySelector("[value=people]").remove();
   if (!measured) at("look").querySelector("[value=own]").remove();

@@ -32,8 +32,8 @@ function filters() {
   if (result) tests.push((row) => metric.results[row] === result);
   if (label) tests.push((row) => data.labels[row] === label);
   for (const field of at("form").querySelectorAll("[data-slice]")) {
-    const { codes } = data.slices[field.dataset.slice];
-    if (field.value) tests.push((row) => codes[data.asked[row]] === Number(field.value));
+    const { codeOf } = data.choices[field.dataset.slice];
+    if (field.value) tests.push((row) => codeOf(row) === Number(field.value));
   }
   const from = at("from").valueAsNumber, to = at("to").valueAsNumber;
   if (metric && !Number.isNaN(from)) tests.push((row) => metric.scores[row] >= from);

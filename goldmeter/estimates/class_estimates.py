@@ -1,0 +1,232 @@
+"""How well each candidate names classes: measures, rates by class and confusions, and differences of candidates."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from goldmeter.estimates.column_facts import ColumnFacts, stated
+from goldmeter.estimates.columns import NONE_FITTED, Hashes
+from goldmeter.estimates.estimates import ONE_CLUSTER, is_one_cluster, silenced
+from goldmeter.estimates.human_labels import interval
+from goldmeter.estimates.metrics_report import (
+    ClassCandidate,
+    ClassDifference,
+    ClassesEntry,
+    ConfusedEntry,
+    Interval,
+    StrayReference,
+)
+from goldmeter.estimates.score_parts import ScoreParts
+from goldmeter.pipeline.tables import Parts, about
+
+if TYPE_CHECKING:  # importing scipy takes half a second
+    from goldmeter.statistics.estimate import Estimate
+
+METRIC = "class_match"
+# Answers with more different classes than this are no classification, unless params name them.
+MOST_CLASSES = 200
+# Rows that are named whose reference is no class, confusions that are listed, and classes with a confusion matrix.
+MOST_STRAYS, MOST_CONFUSED, MOST_CELLS = 20, 20, 50
+NOT_NAMED = -1
+Codes = NDArray[np.intp]
+
+
+def class_columns(scores: Iterable[Parts]) -> dict[str, tuple[Parts, ColumnFacts]]:
+    """Return score column → its table and facts, of the columns that say which class an answer names."""
+    return {
+        name: (table, facts)
+        for table in scores
+        for name, facts in stated(about(table.schema)).items()
+        if reads_classes(facts)
+    }
+
+
+def reads_classes(facts: ColumnFacts) -> bool:
+    """Return whether a column is of `class_match`, under whatever name."""
+    return bool(facts.options.get("metric", facts.metric) == METRIC)
+
+
+class ClassRows(NamedTuple):
+    """The measured rows of a candidate; n rows.
+
+    keys: hashes of the ids. true, named: numbers of labels, NOT_NAMED: none. several: which name more than one class.
+    groups: clusters; None where no row has any.
+    """
+
+    keys: Hashes
+    true: Codes
+    named: Codes
+    several: NDArray[np.bool_]
+    groups: Codes | None
+
+    def renumbered(self, codes: Codes) -> "ClassRows":
+        """The rows with other numbers of labels; codes: by number, NOT_NAMED for what is no class."""
+        both = np.append(codes, NOT_NAMED)
+        return self._replace(true=both[self.true], named=both[self.named])
+
+    def rows(self, chosen: NDArray[Any]) -> "ClassRows":
+        """Some of the rows."""
+        groups = None if self.groups is None else self.groups[chosen]
+        return ClassRows(self.keys[chosen], self.true[chosen], self.named[chosen], self.several[chosen], groups)
+
+
+class ClassPart(NamedTuple):
+    """What parts have of a column. expected: the labels of references. strays: n, and the first rows by id."""
+
+    labels: tuple[str, ...]
+    expected: frozenset[str]
+    candidates: Mapping[str, ClassRows]
+    n_strays: int
+    strays: tuple[StrayReference, ...]
+
+
+def class_part(parts: ScoreParts, number: int, column: str, *, grouped: bool) -> ClassPart:
+    """Read which class each answer of a part names, and which one its reference is."""
+    table = class_columns(parts.scores)[column][0]
+    encoded = table.part(number, [f"{column}_details"])[f"{column}_details"].combine_chunks().dictionary_encode()
+    notes = [json.loads(text) for text in encoded.dictionary.to_pylist()]
+    labels = tuple(dict.fromkeys(note[key] for note in notes for key in ("expected", "class") if key in note))
+    code = {label: place for place, label in enumerate(labels)}
+    which = pc.fill_null(encoded.indices, len(notes)).to_numpy().astype(np.intp)
+    notes.append({})
+    true, named = (
+        np.array([code.get(note.get(key), NOT_NAMED) for note in notes], np.intp)[which]
+        for key in ("expected", "class")
+    )
+    several = np.array(["named" in note for note in notes], np.bool_)[which]
+    candidates = {}
+    for one in parts.candidates(number, NONE_FITTED, (), grouped=grouped):
+        own = true[one.positions] != NOT_NAMED
+        rows, groups = one.positions[own], None if one.groups is None else one.groups[own]
+        candidates[one.name] = ClassRows(one.keys[own], true[rows], named[rows], several[rows], groups)
+    stray = np.array(["reference" in note for note in notes], np.bool_)[which]
+    expected = frozenset(note["expected"] for note in notes if "expected" in note)
+    strays = _strays(parts.load, number, np.flatnonzero(stray), [notes[place]["reference"] for place in which[stray]])
+    return ClassPart(labels, expected, candidates, int(stray.sum()), strays)
+
+
+def _strays(load: Parts, number: int, rows: Codes, references: Sequence[str]) -> tuple[StrayReference, ...]:
+    ids = load.part(number, ["id"])["id"].take(pa.array(rows)).to_pylist()
+    found = sorted(dict(zip(ids, references, strict=True)).items())[:MOST_STRAYS]
+    return tuple({"id": key, "reference": reference} for key, reference in found)
+
+
+def class_entry(found: Iterable[ClassPart], facts: ColumnFacts, confidence: float) -> ClassesEntry | None:
+    """Return the section of a column in reports/metrics.json; None if the answers are no classification."""
+    parts = [*found]
+    expected = {label for part in parts for label in part.expected}
+    given = facts.options.get("classes")
+    labels = [*(given or sorted(expected))]
+    n_strays = sum(part.n_strays for part in parts)
+    if len(labels) < 2 or (not given and len(labels) > MOST_CLASSES):  # noqa: PLR2004 (something to tell apart)
+        return None
+    candidates = _joined(parts, labels)
+    measured = {name: one for name, one in candidates.items() if len(one.true)}
+    strays = sorted((stray for part in parts for stray in part.strays), key=lambda stray: stray["id"])
+    entry: ClassesEntry = {
+        "labels": labels,
+        "given": bool(given),
+        "without_reference": [label for label in labels if label not in expected],
+        "no_class_references": n_strays,
+        "strays": strays[:MOST_STRAYS],
+        "candidates": {name: _candidate(one, labels, confidence) for name, one in measured.items()},
+        "differences": [*_differences(measured, len(labels), confidence)],
+    }
+    return entry if measured or n_strays else None
+
+
+def _joined(parts: Sequence[ClassPart], labels: Sequence[str]) -> dict[str, ClassRows]:
+    """Return candidate → its rows of all parts, with the numbers of `labels`."""
+    place = {label: number for number, label in enumerate(labels)}
+    own: dict[str, list[ClassRows]] = {}
+    for part in parts:
+        codes = np.array([place.get(label, NOT_NAMED) for label in part.labels], np.intp)
+        for name, rows in part.candidates.items():
+            own.setdefault(name, []).append(rows.renumbered(codes))
+    return {name: _all(rows) for name, rows in own.items()}
+
+
+def _all(rows: Sequence[ClassRows]) -> ClassRows:
+    groups = [one.groups for one in rows if one.groups is not None]
+    joined = ClassRows(
+        np.concatenate([one.keys for one in rows]),
+        np.concatenate([one.true for one in rows]),
+        np.concatenate([one.named for one in rows]),
+        np.concatenate([one.several for one in rows]),
+        np.concatenate(groups) if groups else None,
+    )
+    return joined.rows(np.argsort(joined.keys, kind="stable"))
+
+
+def _candidate(rows: ClassRows, labels: Sequence[str], confidence: float) -> ClassCandidate:
+    from goldmeter.statistics.confusion import BOUNDS, UNIT, class_measures
+
+    alone = is_one_cluster(rows.groups)
+    with silenced():
+        found = class_measures(rows.true, rows.named, len(labels), _clusters(rows), confidence=confidence)
+    entry: ClassCandidate = {
+        "n": len(rows.true),
+        "no_class": int(np.count_nonzero((rows.named == NOT_NAMED) & ~rows.several)),
+        "two_classes": int(np.count_nonzero(rows.several)),
+        "accuracy": _interval(found.accuracy, UNIT, alone=alone),
+        "measures": {name: _interval(one, BOUNDS[name], alone=alone) for name, one in found.measures.items()},
+        "classes": {
+            label: {
+                "n": one.n,
+                "n_named": one.n_named,
+                "recall": _interval(one.recall, UNIT, alone=alone),
+                "precision": _interval(one.precision, UNIT, alone=alone),
+                "f1": _interval(one.f1, UNIT, alone=alone),
+            }
+            for label, one in zip(labels, found.classes, strict=True)
+        },
+        "confused": _confused(found.counts, labels),
+    }
+    if len(labels) <= MOST_CELLS:
+        entry["matrix"] = found.counts.tolist()
+    return entry
+
+
+def _clusters(rows: ClassRows) -> Codes | None:
+    if rows.groups is None or is_one_cluster(rows.groups):
+        return None
+    return np.unique(rows.groups, return_inverse=True)[1]
+
+
+def _interval(estimate: "Estimate", bounds: tuple[float, float], *, alone: bool) -> Interval:
+    """The estimate as reports/metrics.json has it; alone: all rows are in one cluster, which says nothing of spread."""
+    if not alone:
+        return interval(estimate)
+    return interval(estimate._replace(low=bounds[0], high=bounds[1])) | {"method": ONE_CLUSTER}
+
+
+def _confused(counts: Codes, labels: Sequence[str]) -> list[ConfusedEntry]:
+    """The pairs of classes that are confused most often."""
+    wrong = counts[:, :-1] * (1 - np.eye(len(labels), dtype=np.intp))
+    order = np.argsort(-wrong.ravel(), kind="stable")[:MOST_CONFUSED].tolist()
+    places = [divmod(place, len(labels)) for place in order]
+    return [{"expected": labels[i], "named": labels[j], "n": int(wrong[i, j])} for i, j in places if wrong[i, j]]
+
+
+def _differences(candidates: Mapping[str, ClassRows], k: int, confidence: float) -> Iterator[ClassDifference]:
+    """The differences of every two candidates on the rows that both have."""
+    from goldmeter.statistics.confusion import BOUNDS, class_differences
+
+    for (base, before), (head, after) in combinations(candidates.items(), 2):
+        _, mine, theirs = np.intersect1d(before.keys, after.keys, assume_unique=True, return_indices=True)
+        same = before.true[mine] == after.true[theirs]
+        rows, named = before.rows(mine[same]), after.named[theirs[same]]
+        if not len(rows.true):
+            continue
+        with silenced():
+            found = class_differences(rows.true, rows.named, named, k, _clusters(rows), confidence=confidence)
+        alone = is_one_cluster(rows.groups)
+        widths = {name: high - low for name, (low, high) in BOUNDS.items()}
+        measures = {n: _interval(one, (-widths[n], widths[n]), alone=alone) for n, one in found.items()}
+        yield {"base": base, "head": head, "n": len(rows.true), "measures": measures}

@@ -49,7 +49,7 @@ def studies() -> Iterator[Study]:
 
 def simulation(design: Design) -> Simulation:
     """The coverage of each measure, and of its difference between two systems."""
-    of_one = [covers(0.94)._replace(topic=f"Classes: {name}") for name in BOUNDS]
+    of_one = [covers(0.94)._replace(topic=f"Classes: {name.replace('_', ' ')}") for name in BOUNDS]
     of_two: list[Measure] = [one._replace(topic=f"{one.topic}, two systems") for one in of_one]
     outcomes = partial(_outcomes, design)
     return Simulation("Classes", str(design), ("classes", *design), outcomes, (*of_one, *of_two), DRAWS)

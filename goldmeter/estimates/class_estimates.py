@@ -90,24 +90,24 @@ def class_part(parts: ScoreParts, number: int, column: str, *, grouped: bool) ->
     """Read which class each answer of a part names, and which one its reference is."""
     table = class_columns(parts.scores)[column][0]
     encoded = table.part(number, [f"{column}_details"])[f"{column}_details"].combine_chunks().dictionary_encode()
-    notes = [json.loads(text) for text in encoded.dictionary.to_pylist()]
-    labels = tuple(dict.fromkeys(note[key] for note in notes for key in ("expected", "class") if key in note))
+    facts = [json.loads(text) for text in encoded.dictionary.to_pylist()]
+    labels = tuple(dict.fromkeys(fact[key] for fact in facts for key in ("expected", "class") if key in fact))
     code = {label: place for place, label in enumerate(labels)}
-    which = pc.fill_null(encoded.indices, len(notes)).to_numpy().astype(np.intp)
-    notes.append({})
+    which = pc.fill_null(encoded.indices, len(facts)).to_numpy().astype(np.intp)
+    facts.append({})
     true, named = (
-        np.array([code.get(note.get(key), NOT_NAMED) for note in notes], np.intp)[which]
+        np.array([code.get(fact.get(key), NOT_NAMED) for fact in facts], np.intp)[which]
         for key in ("expected", "class")
     )
-    several = np.array(["named" in note for note in notes], np.bool_)[which]
+    several = np.array(["named" in fact for fact in facts], np.bool_)[which]
     candidates = {}
     for one in parts.candidates(number, NONE_FITTED, (), grouped=grouped):
         own = true[one.positions] != NOT_NAMED
         rows, groups = one.positions[own], None if one.groups is None else one.groups[own]
         candidates[one.name] = ClassRows(one.keys[own], true[rows], named[rows], several[rows], groups)
-    stray = np.array(["reference" in note for note in notes], np.bool_)[which]
-    expected = frozenset(note["expected"] for note in notes if "expected" in note)
-    strays = _strays(parts.load, number, np.flatnonzero(stray), [notes[place]["reference"] for place in which[stray]])
+    stray = np.array(["reference" in fact for fact in facts], np.bool_)[which]
+    expected = frozenset(fact["expected"] for fact in facts if "expected" in fact)
+    strays = _strays(parts.load, number, np.flatnonzero(stray), [facts[place]["reference"] for place in which[stray]])
     return ClassPart(labels, expected, candidates, int(stray.sum()), strays)
 
 

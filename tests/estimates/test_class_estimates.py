@@ -76,6 +76,15 @@ def test_without_classes_they_are_those_of_the_references(tmp_path):
     assert found["without_reference"] == []
 
 
+def test_a_metric_under_a_name_of_the_users(tmp_path):
+    rows = class_rows()
+    table = lexical(rows, {"metric": "class_match", "classes": CLASSES}, name="intent")
+
+    document = inputs(rows, tmp_path, extra=table)[1]["reports/metrics.json"]
+
+    assert document["classes"]["intent"]["labels"] == CLASSES
+
+
 def test_free_text_is_no_classification(tmp_path):
     answers = [(f"q{i:03}", f"answer {i}", f"answer {i}", "no") for i in range(210)]
 

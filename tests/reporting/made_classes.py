@@ -29,8 +29,8 @@ def class_rows(answers=ANSWERS, **others):
     ]
 
 
-def lexical(rows, options=None):
+def lexical(rows, options=None, name="class_match"):
     """The table of the stage; options: of the metric."""
-    metric = configure("lexical", "class_match", {"classes": CLASSES} if options is None else options)
+    metric = configure("lexical", name, {"classes": CLASSES} if options is None else options)
     pairs = Pairs.of([each["response"] for each in rows], [list(each["references"]) for each in rows])
-    return {"lexical": score_table(load_table(rows), pairs, {"class_match": metric})}
+    return {"lexical": score_table(load_table(rows), pairs, {name: metric})}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.dataset.tasks import PLANS, TASKS, Recognised, Texts, classes, recognised, sections
-from goldmeter.metrics.catalogue import configure, names
+from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.yaml import load_yaml
 from tests.small_project import ROOT
 

@@ -86,10 +86,9 @@ def unequal_bias(document: MetricsReport) -> Iterator[str]:
         return
     by_size = sorted(found["systems"].items(), key=lambda item: -item[1]["value"])
     ends = dict([by_size[0], by_size[-1]])
-    sides = [f"{points_interval(one['value'], one['low'], one['high'])} for {name}" for name, one in ends.items()]
+    sides = [f"{name} {points_interval(one['value'], one['low'], one['high'])}" for name, one in ends.items()]
     yield (
-        f"The judge errs differently on these systems (p = {found['p_value']:.2g}): its rate less that of the labels "
-        f"is {' and '.join(sides)}. Compare them by labels."
+        f"The judge's rate less that of the labels differs by system (p = {found['p_value']:.2g}): {', '.join(sides)}."
     )
 
 
@@ -255,8 +254,7 @@ def recalibration(document: MetricsReport) -> Iterator[str]:
     yield (
         f"The probabilities of {OFFLINE} (offline_match) do not fit {counted(found['n'], 'label')} "
         f"(p = {found['p_value']:.2g}): they expect {rate(found['expected'])} right answers, and "
-        f"{rate(found['right'])} are. Recalibrated on the labels, 5 % becomes {low} and 95 % {high}, and their mean "
-        f"squared error {number(found['error_recalibrated'])} instead of {number(found['error'])}."
+        f"{rate(found['right'])} are. Recalibrated on the labels, 5 % becomes {low} and 95 % {high}."
     )
 
 

@@ -60,7 +60,8 @@ def test_the_page_names_the_systems_only_if_the_judge_errs_differently():
 
     [sentence] = unequal_bias({"confidence": 0.95, "judge_bias": unequal})
 
-    assert "errs differently" in sentence
-    assert " for a and " in sentence
+    assert sentence.startswith("The judge's rate less that of the labels differs by system (p = ")
+    assert ": a " in sentence
+    assert ", b " in sentence
     assert [*unequal_bias({"confidence": 0.95, "judge_bias": equal})] == []
     assert [*unequal_bias({"confidence": 0.95})] == []

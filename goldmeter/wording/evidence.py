@@ -13,6 +13,7 @@ from goldmeter.console.format import (
     joined,
     listed,
     number,
+    points,
     points_interval,
     rate,
     rate_interval,
@@ -86,7 +87,9 @@ def unequal_bias(document: MetricsReport) -> Iterator[str]:
         return
     by_size = sorted(found["systems"].items(), key=lambda item: -item[1]["value"])
     ends = dict([by_size[0], by_size[-1]])
-    sides = [f"{name} {points_interval(one['value'], one['low'], one['high'])}" for name, one in ends.items()]
+    sides = [
+        f"{name} {points(one['value'])} [{points(one['low'])}, {points(one['high'])}]" for name, one in ends.items()
+    ]
     yield (
         f"The judge's rate less that of the labels differs by system (p = {found['p_value']:.2g}): {', '.join(sides)}."
     )

@@ -90,9 +90,8 @@ def unequal_bias(document: MetricsReport) -> Iterator[str]:
     sides = [
         f"{name} {points(one['value'])} [{points(one['low'])}, {points(one['high'])}]" for name, one in ends.items()
     ]
-    yield (
-        f"The judge's rate less that of the labels differs by system (p = {found['p_value']:.2g}): {', '.join(sides)}."
-    )
+    says = f"The judge's rate less that of the labels differs by system (p = {found['p_value']:.1g})"
+    yield f"{says}: {', '.join(sides)} points."
 
 
 def selected_labels(document: MetricsReport) -> list[str]:
@@ -255,9 +254,9 @@ def recalibration(document: MetricsReport) -> Iterator[str]:
         return
     low, high = (rate(1.0 / (1.0 + exp(-found["intercept"] - found["slope"] * logit))) for logit in (-LOGIT, LOGIT))
     yield (
-        f"The probabilities of {OFFLINE} (offline_match) do not fit {counted(found['n'], 'label')} "
+        f"The probabilities of {OFFLINE} do not fit {counted(found['n'], 'label')} "
         f"(p = {found['p_value']:.2g}): they expect {rate(found['expected'])} right answers, and "
-        f"{rate(found['right'])} are. Recalibrated on the labels, 5 % becomes {low} and 95 % {high}."
+        f"{rate(found['right'])} are. Recalibrated on them, 5 % becomes {low} and 95 % {high}."
     )
 
 

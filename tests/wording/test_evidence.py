@@ -121,8 +121,8 @@ def test_probabilities_that_labels_reject_are_said_to_be_off() -> None:
     found |= {"error": 0.1436, "error_recalibrated": 0.1238, "intercept": 0.5, "slope": 0.5}
 
     assert trust(document({"a": headline(0.7)}, candidates=own, calibration=found))[-1] == (
-        "The probabilities of the offline judge (offline_match) do not fit 400 labels (p = 0.001): they expect 61.2 % "
-        "right answers, and 72.0 % are. Recalibrated on the labels, 5 % becomes 27.4 % and 95 % 87.8 %."
+        "The probabilities of the offline judge do not fit 400 labels (p = 0.001): they expect 61.2 % right answers, "
+        "and 72.0 % are. Recalibrated on them, 5 % becomes 27.4 % and 95 % 87.8 %."
     )
     by_overlap = document({"a": headline(0.7)}, candidates={}, calibration=found, primary={"measure": "f1"})
     assert [*recalibration(by_overlap)] == []  # of no interest without the judge

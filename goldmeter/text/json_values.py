@@ -14,7 +14,9 @@ import numpy as np
 
 from goldmeter.text.json_objects import unique_members
 from goldmeter.text.normalization import normalize
-from goldmeter.text.numbers import MAX_DIGITS, MAX_EXPONENT, Tolerance, close, values
+from goldmeter.text.numbers import MAX_DIGITS, MAX_EXPONENT
+from goldmeter.text.quantities import Quantity, Tolerance, Value, close
+from goldmeter.text.quantity_reader import stated, whole
 
 MAX_DEPTH = 100
 FENCE = "```"
@@ -428,12 +430,14 @@ def _frozen(value: Any) -> Any:
     return type(value), value
 
 
-def _exact_number(value: Any) -> Fraction | None:
-    """Return a number, or the one number that a string states, such as "$1,200"."""
+def _exact_number(value: Any) -> Value | None:
+    """Return a number, or the one quantity that a string states, such as "$1,200"; in words if it is all of it."""
     if isinstance(value, Decimal):
-        return Fraction(value)
-    found = values(value) if isinstance(value, str) else []
-    return found[0].value if len(found) == 1 and isinstance(found[0].value, Fraction) else None
+        return Quantity(Fraction(value))
+    found = stated(value) if isinstance(value, str) else []
+    if len(found) != 1 or (found[0].in_words and whole(value) is None):
+        return None
+    return found[0].value
 
 
 @lru_cache(maxsize=1 << 14)

@@ -81,6 +81,7 @@ def test_nothing_is_to_be_done_in_a_new_project() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_an_upgrade_says_what_differs_and_leaves_a_diff(install: Callable[..., None]) -> None:
+    before = revisions.read().revisions
     install({"tasks/report.py": "REPORT = 2\n", "flows/label.py": None, "flows/later.py": "LATER = 1\n"})
 
     lines = upgrade()
@@ -111,7 +112,7 @@ def test_an_upgrade_says_what_differs_and_leaves_a_diff(install: Callable[..., N
     assert (text("tasks/report.py"), Path("flows/label.py").exists()) == ("REPORT = 2\n", False)
     assert 'dependencies = ["goldmeter==0.2.0"]' in text("pyproject.toml")
     library = revisions.read()
-    assert (library.version, library.revisions["lexical"], library.revisions["judge"]) == ("0.2.0", 2, 1)
+    assert (library.version, library.revisions) == ("0.2.0", before | {"lexical": before["lexical"] + 1})
     diff = git("diff", "--unified=0", "params.yaml")
     edits = [line for line in diff.splitlines() if line.startswith(("+", "-")) and line[:3] not in {"+++", "---"}]
     assert [edit.partition("   # share of")[0] for edit in edits] == [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.text.json_values import MAX_PAIRS, Rules, fields, leaves, pattern, require_pattern, shown
-from goldmeter.text.numbers import Tolerance
+from goldmeter.text.quantities import Tolerance
 from tests.text.test_json_values import VALUES
 
 UNORDERED = Rules({}, lists="unordered")

@@ -17,7 +17,7 @@ from goldmeter.metrics.base import CorpusMetric, Floats, best_reference
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.json_values import Comparer, Parsed, Rules, fields, leaves, parsed, pattern, require_pattern, shown
 from goldmeter.text.json_values import Field as Compared
-from goldmeter.text.numbers import Tolerance
+from goldmeter.text.quantities import Tolerance
 
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 # Names of wrong, missing and extra fields in the details of a row, of each kind.
@@ -43,6 +43,7 @@ class JsonFields(CorpusMetric):
     """
 
     default_threshold: ClassVar[float | None] = 1.0
+    version: ClassVar[int] = 2  # 1: strings such as "5 thousand" were read in part
 
     compare: dict[str, Comparer] = Field(default={})
     value: Literal["exact", "text", "number"] = "exact"

@@ -199,9 +199,9 @@ def test_wrong_options_are_refused(options, message):
 
 
 def test_the_signature_says_how_the_number_was_made():
-    assert JsonFields().signature() == "json_fields|value:exact|lists:ordered|rel:0|abs:0|refs:best|v:1"
+    assert JsonFields().signature() == "json_fields|value:exact|lists:ordered|rel:0|abs:0|refs:best|v:2"
     assert JsonFields(compare={"b": "set", "a": "text"}, json_schema=SCHEMA).signature() == (
-        "json_fields|compare:a=text+b=set|value:exact|lists:ordered|rel:0|abs:0|schema:0dc7ed3a|refs:best|v:1"
+        "json_fields|compare:a=text+b=set|value:exact|lists:ordered|rel:0|abs:0|schema:0dc7ed3a|refs:best|v:2"
     )
 
 

@@ -10,6 +10,7 @@ from goldmeter.errors import ParamsError
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.lexical.number import UNDECIDED, Number
 from goldmeter.metrics.pairs import Pairs
+from tests.text.quantity_cases import EQUAL, OTHER, minimal_pairs
 
 math_verify = pytest.mark.skipif(find_spec("math_verify") is None, reason="extra symbolic is not installed")
 
@@ -63,6 +64,42 @@ def test_another_number(response, reference):
     assert score(response, reference) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("response", "reference"), [pair for one, other in OTHER for pair in ((one, other), (other, one))]
+)
+def test_a_fragment_is_not_the_number(response, reference):
+    assert score(response, reference) != 1.0
+    assert score(f"The answer is {response}.", reference) != 1.0
+
+
+def test_every_writing_of_a_quantity():
+    pairs = [(other, first) for first, *others in EQUAL for other in others]
+    right = scores(*zip(*pairs + [pair[::-1] for pair in pairs], strict=True))
+
+    assert right == [1.0] * len(right)
+
+
+def test_no_minimal_pair_is_the_same():
+    assert 1.0 not in scores(*zip(*minimal_pairs(2000), strict=True))
+
+
+def test_the_question_says_whether_a_percentage_is_a_share():
+    def answers(question):
+        pairs = Pairs.of(["50 %"] * 2, ["0.5", "50"], inputs=[question] * 2)
+        return Number().score(Number().row_stats(pairs)).tolist()
+
+    assert answers("What share?") == [1.0, 0.0]
+    assert answers("What percentage?") == [0.0, 1.0]
+    assert answers("How many?") == [0.0, 0.0]
+
+
+def test_numbers_in_words_count_in_texts_without_figures():
+    assert score("There are three of them.", "3") == 1.0
+    assert score("So 42, one of the best.", "42") == 1.0
+    assert score("7", "seven") == 1.0
+    assert np.isnan(score("7", "Seven Samurai"))
+
+
 def test_prose_is_not_asked():
     assert np.isnan(score("42", "Paris"))
     assert details("42", ["Paris"]) == {"unmeasured": "not applicable"}
@@ -70,12 +107,17 @@ def test_prose_is_not_asked():
 
 
 def test_which_number_counts():
-    assert score("5 because 5.0 = 5", "5", which="only") == 1.0
-    assert score("5 or 6", "5", which="only") == 0.0
-    assert np.isnan(score("5", "5 or 6", which="only"))
-    assert score(r"\boxed{5}, not 6", "5", which="boxed") == 1.0
-    assert score("5", "5", which="boxed") == 0.0
-    assert score("5", r"\boxed{5} of 6", which="boxed_or_last") == 1.0
+    assert score("5 because 5.0 = 5", "5", pick="only") == 1.0
+    assert score("5 or 6", "5", pick="only") == 0.0
+    assert np.isnan(score("5", "5 or 6", pick="only"))
+    assert score(r"\boxed{5}, not 6", "5", pick="boxed") == 1.0
+    assert score("5", "5", pick="boxed") == 0.0
+    assert score("5", r"\boxed{5} of 6", pick="boxed_or_last") == 1.0
+    assert score("5, not 6", "5", pick="first") == 1.0
+    assert score("5 or 6", "6", pick="first") == 0.0
+    assert score("1 + 4 = 5 #### 5 apples in 2 bags", "4 #### 5 of 9", pick="marker") == 1.0
+    assert score("#### 4 #### 5", "5", pick="marker") == 1.0
+    assert score("5", "5", pick="marker") == 0.0
 
 
 def test_tolerances_include_their_limit():
@@ -121,7 +163,7 @@ def test_profile_math_reads_latex(response, reference):
 @pytest.mark.parametrize(
     "expression",
     [
-        r"2\sqrt{7}", r"3\pi", "3e", r"(2,\infty)", "1,2,3", "x^2+5", r"\frac{\pi}{2}", "y/2", r"0.\overline{3}",
+        r"2\sqrt{7}", r"3\pi", "3e", r"(2,\infty)", "x^2+5", r"\frac{\pi}{2}", "y/2", r"0.\overline{3}",
         "3+4i", "5!", r"\{2,4\}", "2^{10}", r"\log 5", "5x", "5xy", "5/x", "x > 5", r"x \le 5",
         "x=2 or x=3", "sqrt 5",
     ],
@@ -194,19 +236,19 @@ def test_the_details_state_both_numbers_or_the_problem():
     assert details("It is 41.", ["7", "41.0"]) == {"found": "41", "expected": "41.0"}
     assert details("It is ( 2, 4).", ["2.4"]) == {"found": "( 2, 4)", "expected": "2.4"}
     assert details("no idea", ["42"]) == {"note": "no number", "expected": "42"}
-    assert details("1 or 2", ["42"], which="only") == {"note": "2 numbers, not one", "expected": "42"}
-    assert details("1", ["42"], which="boxed") == {"note": "no box", "expected": "42"}
+    assert details("1 or 2", ["42"], pick="only") == {"note": "2 numbers, not one", "expected": "42"}
+    assert details("1", ["42"], pick="boxed") == {"note": "no box", "expected": "42"}
 
 
 def test_the_signature_says_how_the_number_was_made(monkeypatch):
     monkeypatch.setattr("goldmeter.metrics.lexical.number.find_spec", lambda _: True)
-    metric = Number(units={"km": 1000, "m": 1}, which="only")
+    metric = Number(units={"km": 1000, "m": 1}, pick="only")
 
     assert metric.signature() == (
-        "number|which:only|relative_tolerance:0|absolute_tolerance:0|decimal:.|thousands:yes|scientific:yes|"
-        "fractions:yes|percent:hundredth|units:km=1000+m=1|latex:no|refs:best|v:1"
+        "number|pick:only|relative_tolerance:0|absolute_tolerance:0|decimal:.|thousands:yes|"
+        "percent:hundredth|units:km=1000+m=1|latex:no|refs:best|v:2"
     )
-    assert "|latex:no|symbolic:math-verify|time_limit:5|refs:best|v:1" in Number(symbolic=True).signature()
+    assert "|latex:no|symbolic:math-verify|time_limit:5|refs:best|v:2" in Number(symbolic=True).signature()
 
 
 @pytest.mark.parametrize(
@@ -215,7 +257,8 @@ def test_the_signature_says_how_the_number_was_made(monkeypatch):
         ({"relative_tolerance": -1}, r"^lexical\.number\.relative_tolerance: .*greater than or equal to 0"),
         ({"units": {"km": 0}}, r"^lexical\.number\.units\.km: .*greater than 0"),
         ({"units": "km"}, r"^lexical\.number\.units: "),
-        ({"which": "first"}, r"^lexical\.number\.which: .*'last'"),
+        ({"pick": "second"}, r"^lexical\.number\.pick: .*'last'"),
+        ({"which": "last"}, r"^lexical\.number\S*: which is now pick, with the same values"),
         ({"threshold": 0.5}, r"binary"),
     ],
 )

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -87,6 +88,7 @@ def _offline(rows: pa.Table, params: Params) -> dict[str, float]:
     """The speed of the stage's function, everything imported and compiled; in turns with F1 in Python on one core."""
     half = -(-rows.num_rows // CORES)
     parts = [rows.slice(start, half) for start in range(0, rows.num_rows, half)]
+    import_module("goldmeter.models.offline.warm_up")
     judge_offline(rows.slice(0, 1), params)
     pairs = [
         (response or "", references[0])

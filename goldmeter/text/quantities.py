@@ -79,6 +79,8 @@ class Tolerance(NamedTuple):
 
 Bound = Literal["", "<", "≤", ">", "≥"]
 EXACT = Tolerance()
+# Forms of a month of a year and of a day without a year.
+DATE_FORMS = frozenset({"year-month", "month-day"})
 # Difference of quantities that were converted to another unit and rounded: "100 miles" are "161 km".
 CONVERTED = Tolerance(relative=Fraction("0.004"))
 Asked = Literal["percent", "count", "any"]
@@ -125,7 +127,7 @@ def _date_numbers(value: Value) -> set[Fraction]:
         return {value.number} if 1000 <= value.number <= 2100 else set()  # noqa: PLR2004
     numbers = {part.number for part in value.parts if isinstance(part, Quantity)}
     are_years = value.form == "-" and all(1000 <= number <= 2100 for number in numbers)  # noqa: PLR2004
-    return numbers if are_years or value.form in {"year-month", "month-day"} else set()
+    return numbers if are_years or value.form in DATE_FORMS else set()
 
 
 def _same_number(value: Quantity, expected: Quantity, tolerance: Tolerance, asked: Asked) -> bool:

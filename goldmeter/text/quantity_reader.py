@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from goldmeter.text.dates import moments
 from goldmeter.text.number_words import SCALES, has_number_word, spelt
-from goldmeter.text.numbers import CURRENCIES, as_ascii, in_figures
+from goldmeter.text.numbers import CURRENCIES, MAX_DIGITS, as_ascii, in_figures
 from goldmeter.text.quantities import NO_UNIT, Bound, Found, Quantity, Reading, Tuple, Value
 from goldmeter.text.units import DECADE, SHARE, Unit, unit, unit_at
 
 # Characters before a number in which its bound or currency is looked for.
-MAX_BEFORE = 32
+MAX_BEFORE, LONGEST_CURRENCY = 32, 6
 DEFAULT = Reading()
+ONE = Fraction(1)
 
 
 def values(text: str, reading: Reading = DEFAULT) -> list[Found]:
@@ -24,6 +25,8 @@ def values(text: str, reading: Reading = DEFAULT) -> list[Found]:
     >>> [found.value.number for found in values("At least 5 thousand of them, that is 5%")]
     [Fraction(5000, 1), Fraction(1, 20)]
     """
+    if text.isdecimal() and len(text) <= MAX_DIGITS:  # most references that are a number
+        return [Found(Quantity(Fraction(int(text))), 0, len(text))]
     plain = as_ascii(text)
     fixed = [*_moments(plain, reading)]
     free = _blanked(text, fixed)
@@ -47,9 +50,15 @@ def stated(text: str, reading: Reading = DEFAULT) -> list[Found]:
 
 
 def whole(text: str, reading: Reading = DEFAULT) -> Value | None:
-    """Return the quantity that a text states beside punctuation and at most one noun; None if it states another thing.
+    """Return the quantity that is all of a text, as `found_whole` does."""
+    found = found_whole(text, reading)
+    return None if found is None else found.value
 
-    >>> [whole(text) is not None for text in ("about 206 bones.", "Apollo 11", "2 of 3")]
+
+def found_whole(text: str, reading: Reading = DEFAULT) -> Found | None:
+    """Return the quantity that a text states beside punctuation and at most two words; None if it states another thing.
+
+    >>> [found_whole(text) is not None for text in ("about 206 bones.", "Apollo 11", "2 of 3")]
     [True, False, False]
     """
     if len(text) > MAX_WHOLE or not (_HAS_DIGIT.search(text) or has_number_word(text)):
@@ -57,8 +66,9 @@ def whole(text: str, reading: Reading = DEFAULT) -> Value | None:
     found = values(text, reading)
     if len(found) != 1:
         return None
-    [(value, start, stop, _)] = found
-    return value if _BEFORE_WHOLE.fullmatch(text[:start]) and _AFTER_WHOLE.fullmatch(text[stop:]) else None
+    start, stop = found[0].start, found[0].stop
+    is_alone = _BEFORE_WHOLE.fullmatch(text[:start]) and _AFTER_WHOLE.fullmatch(text[stop:])
+    return found[0] if is_alone else None
 
 
 class _Atom(NamedTuple):
@@ -74,7 +84,7 @@ class _Element(NamedTuple):
     """A value, and the magnitude word that its number was multiplied by."""
 
     found: Found
-    scale: Fraction = Fraction(1)
+    scale: Fraction = ONE
 
 
 def _moments(text: str, reading: Reading) -> Iterator[Found]:
@@ -116,13 +126,13 @@ def _complete(text: str, atoms: Sequence[_Atom], reading: Reading) -> Iterator[_
             continue
         number, start, stop, in_words = atom
         scale, stop = _scale(text, atom)
-        number, stop = number * scale, _ORDINAL.match(text, stop).end()  # type: ignore[union-attr]  # may be empty
+        number, stop = number if scale is ONE else number * scale, _ORDINAL.match(text, stop).end()  # type: ignore[union-attr]  # may be empty
         unit_written = NO_UNIT
         if factor := _factor(text, stop, reading):
             number, stop = number * factor[0], factor[1]
         else:
             number, unit_written, stop = _with_unit(text, number, (start, stop), reading)
-        if money := _CURRENCY.search(text, max(end, start - MAX_BEFORE), _first_digit(text, start)):
+        if money := _CURRENCY.search(text, max(end, start - LONGEST_CURRENCY), _first_digit(text, start)):
             start = min(start, money.start())
             unit_written = unit_written if unit_written.dimension else unit(money["sign"] or money["code"]) or NO_UNIT
         bound, start, stop = _bound(text, start, stop)
@@ -138,7 +148,7 @@ def _first_digit(text: str, start: int) -> int:
 
 def _scale(text: str, atom: _Atom) -> tuple[Fraction, int]:
     """Return the product of the magnitude words behind a number, and the place after them."""
-    scale, stop = Fraction(1), atom.stop
+    scale, stop = ONE, atom.stop
     if atom.in_words:
         return scale, stop
     if letter := _LETTER_SCALE.match(text, stop):
@@ -169,7 +179,7 @@ def _with_unit(
 ) -> tuple[Fraction, Unit, int]:  # fmt: skip
     """Return the number with its unit, and the place after both."""
     start, stop = place
-    if number % 10 == 0 and (decade := _DECADE.match(text, stop)):
+    if (decade := _DECADE.match(text, stop)) and number % 10 == 0:
         is_year = number >= 1000 or _THE.search(text, max(0, start - 4), start)  # noqa: PLR2004
         if is_year:
             return number, Unit(DECADE, Fraction(1)), decade.end()

@@ -260,7 +260,7 @@ def test_a_clone_gets_its_revisions_and_keeps_all_else(project: Path, monkeypatc
 
     assert "  judge: canaries" in lines
     assert lines[-2] == "written: goldmeter.yaml"
-    assert "  judge: 2\n" in text("goldmeter.yaml")
+    assert f"  judge: {revisions.revision_of('judge')}\n" in text("goldmeter.yaml")
     assert text("goldmeter.yaml").endswith("files: {}\n")
     assert text("params.yaml") == before
 

@@ -39,6 +39,17 @@ class TextRows(NamedTuple):
         offsets = np.cumsum([0, *map(len, references)], dtype=np.int64)
         return cls(Texts.of(questions), Texts.of(chain.from_iterable(references)), offsets, Texts.of(responses))
 
+    def references_of(self, i: int) -> list[str]:
+        """Return the accepted answers of a row."""
+        return [self.references[k] for k in range(*self.offsets[i : i + 2].tolist())]
+
+    def take(self, which: Integers) -> "TextRows":
+        """Return some of the rows."""
+        counts = np.diff(self.offsets)[which]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[which] - offsets[:-1], counts)
+        return TextRows(self.questions.take(which), self.references.take(places), offsets, self.responses.take(which))
+
 
 class RowFeatures(NamedTuple):
     """Features of n rows, and the words behind them.

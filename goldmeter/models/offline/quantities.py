@@ -12,12 +12,13 @@ from goldmeter.models.offline.lexicon import AND, MONEY, NUMBER
 from goldmeter.models.offline.syntax import BREAK
 from goldmeter.models.offline.texts import Texts, table_of
 from goldmeter.text.kernels import Floats, Ids, Integers, compiled
+from goldmeter.text.quantities import CONVERTED
 
 if TYPE_CHECKING:
     from goldmeter.text.kernels.numbering import Table
 
-# Relative difference up to which two quantities are equal: "100 miles" are "161 km".
-TOLERANCE = 0.004
+# Relative difference up to which two quantities are equal.
+TOLERANCE = float(CONVERTED.relative)
 # Quantities of a text, and of a reference, that are compared; later ones are ignored.
 MOST, MOST_OF_REFERENCE = 12, 4
 _LENGTH, _MASS, _TIME, _SHARE, _DOLLAR, _EURO, _POUND, _VOLUME, _SPEED, _CELSIUS = range(1, 11)

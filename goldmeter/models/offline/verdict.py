@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from goldmeter.models.offline import domain, feature_names
 from goldmeter.models.offline.features import RowFeatures, TextRows, row_features
 from goldmeter.models.offline.lexicon import BE, BELIEF, CERTAIN, END, KNOW
+from goldmeter.models.offline.same_quantities import compared
 from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.trees import shipped
 
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 
 
 # Part of signatures: raise it when the code changes a probability of an unchanged model file (tests: golden.json).
-VERSION = 1
+VERSION = 2
 # Smallest probability of the verdict "right".
 RIGHT = 0.5
+# Probability of a response with another quantity than the accepted ones, where the model takes both for the same.
+OTHER_QUANTITY = 0.05
 BLANK = "the response is blank"
 
 
@@ -101,12 +104,30 @@ def _judge_rows(rows: TextRows, missing: NDArray[np.bool_]) -> Judged:
     offsets = np.concatenate([[0], np.cumsum(counts)])
     chosen = TextRows(rows.questions.take(which), rows.references.take(kept), offsets, rows.responses.take(which))
     features = row_features(chosen)
-    judged.probabilities[which] = shipped().probabilities(features.features)
-    row_reasons = reasons(features, judged.probabilities[which] >= RIGHT)
+    probabilities, row_reasons = _read(chosen, features)
+    judged.probabilities[which] = probabilities
     for i, reason, outside in zip(which.tolist(), row_reasons, domain.reasons(features).tolist(), strict=True):
         judged.reasons[i] = reason
         judged.outside[i] = domain.REASONS[outside] if outside >= 0 else None
     return judged
+
+
+def _read(rows: TextRows, features: RowFeatures) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the probability of each row by the model and by the quantities that it states, and the reason."""
+    probabilities = shipped().probabilities(features.features)
+    is_exact = features.features[:, feature_names.EXACT] > 0
+    has_number = features.features[:, feature_names.REFERENCE_NUMBERS] > 0
+    rewritten, rows_rewritten, conflicts = compared(rows, has_number, probabilities >= RIGHT, is_exact)
+    probabilities[conflicts] = OTHER_QUANTITY
+    row_reasons = reasons(features, probabilities >= RIGHT)
+    others = [*zip(conflicts.tolist(), _sentences(OTHER, features, conflicts, _Quoted(features.distinct)), strict=True)]
+    if len(rewritten):
+        again = row_features(rows_rewritten)
+        probabilities[rewritten] = shipped().probabilities(again.features)
+        others += zip(rewritten.tolist(), reasons(again, probabilities[rewritten] >= RIGHT), strict=True)
+    for i, reason in others:
+        row_reasons[i] = reason
+    return probabilities, row_reasons
 
 
 # Characters of a text that a reason quotes.
@@ -173,6 +194,7 @@ AGAINST = (
     ),
     Reason("only a part of the accepted answer {reference} occurs", feature_names.SOFT_RECALL),
 )
+OTHER = Reason("another quantity than the accepted answer {reference}", 0)
 NOTHING_AGAINST = Reason("nothing in the answer speaks against the accepted answer {reference}", 0)
 NOTHING_FOR = Reason("no word of an accepted answer occurs", 0)
 # All reasons in the order in which they are tried: those of right answers, then those of wrong ones.

@@ -1,5 +1,5 @@
-"""Preload for forked processes: importing it judges one row, which compiles kernels and loads model and word list."""
+"""Preload for forked processes: importing it judges two rows, which compiles kernels and loads model and word list."""
 
 from goldmeter.models.offline.verdict import judge
 
-judge(["a?"], [["a warm-up"]], ["A warm-up."])
+judge(["a?"] * 2, [["a warm-up"], ["1 km"]], ["A warm-up.", "1 m"])

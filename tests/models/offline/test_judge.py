@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.models.offline import RIGHT, judge, model_hash
+from goldmeter.models.offline import RIGHT, VERSION, judge, model_hash
 from goldmeter.models.offline.trees import FILE
 from scripts import golden_judge
 from tests.models.offline.pairs import RULES, judged
@@ -104,10 +104,10 @@ def test_golden_probabilities_are_not_replaced_under_the_same_signature(monkeypa
     assert "raise VERSION" in capsys.readouterr().err
     assert file.read_text(encoding="utf-8") == changed
 
-    monkeypatch.setattr(golden_judge, "VERSION", 2)
+    monkeypatch.setattr(golden_judge, "VERSION", VERSION + 1)
 
     assert golden_judge.main() == 0
-    assert file.read_text(encoding="utf-8") == golden.replace('"offline_v": 1', '"offline_v": 2')
+    assert file.read_text(encoding="utf-8") == golden.replace(f'"offline_v": {VERSION}', f'"offline_v": {VERSION + 1}')
 
 
 def test_rows_are_judged_one_by_one():

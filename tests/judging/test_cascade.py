@@ -226,7 +226,7 @@ def test_the_report_says_who_judged(server: JudgeServer, monkeypatch: pytest.Mon
     shares = {name: went_to.count((name, "offline judge")) / 10 for name in ("aurora", "borealis")}
     assert document["by_offline_judge"] == shares
     by = {(entry["by"], entry["status"]) for entry in document["headlines"].values()}
-    assert by == {("the cascade of the offline judge and gpt-5-mini", "unknown")}
+    assert by == {("the cascade of the offline judge and gpt-5-mini", "estimated")}
     page = Path("reports/index.html").read_text(encoding="utf-8")
     assert "Answers that the offline judge decided (probability below " in page
     assert "<code>judged_by</code>" in page

@@ -62,7 +62,7 @@ class JudgeServer:
 
 def question(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Nonce and fields of a request."""
-    match = re.fullmatch(r"<data nonce=(\w+)>\n(.*)\n</data nonce=\w+>", body["messages"][1]["content"], re.DOTALL)
+    match = re.match(r"<data nonce=(\w+)>\n(.*)\n</data nonce=\w+>", body["messages"][1]["content"], re.DOTALL)
     assert match
     return match[1], json.loads(match[2])
 

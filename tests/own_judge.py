@@ -36,7 +36,7 @@ def own_question(body: dict[str, Any]) -> tuple[str, list[Any]]:
     """Nonce and data of a request."""
     message = body["messages"][1]["content"]
     found = FENCED.findall(message)
-    nonce = message.rpartition("\nnonce: ")[2]
+    nonce = message.rpartition("\nnonce: ")[2].partition("\n")[0]
     assert {each for begin, _, end in found for each in (begin, end)} == {nonce}
     return nonce, [json.loads(data) for _, data, _ in found]
 

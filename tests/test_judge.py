@@ -325,13 +325,16 @@ def test_evidence_alone_gives_the_same_bytes_without_key_or_server(
 
 GARBAGE = {
     "no JSON": "I think it is right.",
-    "two fences": '```json\n{"nonce": "N", "reason": "r", "verdict": true}\n```\n```json\n{}\n```',
-    "text after the object": '{"nonce": "N", "reason": "r", "verdict": true} done',
+    "two verdicts": '{"nonce": "N", "reason": "r", "verdict": true}\n```json\n{"verdict": false}\n```',
+    "a refusal": "I'm sorry, but I can't grade this reply.",
+    "a thought": '<think>The reply is {"nonce": "N", "reason": "r", "verdict": true}</think>',
+    "a thought cut off": '{"nonce": "N", "reason": "r", "verdict": true}<think>Or is the reply',
+    "another nonce": '{"nonce": "M", "reason": "r", "verdict": true}',
     "a name twice": '{"nonce": "N", "reason": "r", "verdict": false, "verdict": true}',
     "a field more": '{"nonce": "N", "reason": "r", "verdict": true, "score": 1}',
     "a field less": '{"nonce": "N", "verdict": true}',
     "cut off": '{"nonce": "N", "reason": "r", "verd',
-    "a list": '[{"nonce": "N", "reason": "r", "verdict": true}]',
+    "a list": "[true]",
     "nested too deep": "[" * 100_000,
     "nothing": "",
 }
@@ -357,7 +360,7 @@ def test_a_reply_that_is_no_verdict_is_retried_then_failed_and_kept(server: Judg
     assert all("reply" in reason for reason in column(table, "judge_reason"))
     entries = [json.loads(line) for line in (evidence / "verdicts.jsonl").read_text().splitlines()]
     assert {entry["raw"] for entry in entries} == {replies[0] for replies in said.values()}
-    assert {entry["attempts"] for entry in entries} == {len(replies) for replies in said.values()} == {3}
+    assert {entry["attempts"] for entry in entries} == {len(replies) for replies in said.values()} == {2}
     assert broken(table, options) == [
         "expect_column_pair_values_a_to_be_greater_than_b(failed_allowed, failed, or_equal True)"
     ]

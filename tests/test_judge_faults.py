@@ -468,12 +468,26 @@ def test_a_verdict_in_the_store_is_used_where_the_evidence_has_a_failure(server:
     assert server.calls == []
 
 
+def test_a_garbled_reply_is_asked_again_with_its_fault_in_words(server: Any, tmp_path: Any) -> None:
+    server.script = lambda body: completion("garbage" if len(server.calls) == 1 else verdict(body))
+
+    table = judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store")
+
+    first, second = (call["messages"][1]["content"] for call in server.calls)
+    nonce, _ = question(server.calls[0])
+    assert second == (
+        f"{first}\n\nAn earlier reply to this message could not be used: the reply is not one JSON object. Reply with "
+        f'the JSON object only, without text around it. Its nonce is "{nonce}".'
+    )
+    assert column(table, "judge_status") == ["answered"]
+
+
 def test_a_garbled_reply_is_asked_again_with_another_seed(server: Any, tmp_path: Any) -> None:
     server.script = lambda body: completion("garbage" if len(server.calls) < 3 else verdict(body))
 
     judged(rows(tmp_path / "rows", [("q0", "Paris")]), params(server), tmp_path / "store")
 
-    assert len({call["seed"] for call in server.calls}) == len(server.calls) == 3
+    assert len({call["seed"] for call in server.calls}) == len(server.calls) == 2
 
 
 @pytest.mark.parametrize("fence", ["```json\r\n{}\r\n```", "```JSON\n{}\n```"])

@@ -14,7 +14,7 @@ from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.ledger.entries import canonical
 from goldmeter.metrics.prompt_template import TemplateError, prompt_text, render, slices_of, variables_of
 from goldmeter.metrics.verdict_types import Criterion
-from goldmeter.models.chat.client import CUT_OFF, REFUSAL
+from goldmeter.models.chat.envelope import CUT_OFF, REFUSAL
 from goldmeter.models.servers import ApiKey, address, server_class
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.settings import Section, Share
@@ -74,7 +74,7 @@ class AnswerQuestion:
     def message(self, fields: str, nonce: str) -> str:  # noqa: ARG002 (a text has no nonce)
         return fields
 
-    def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Answered:  # noqa: ARG002 (it is any text)
+    def parse(self, reply: str, nonce: str) -> Answered:  # noqa: ARG002 (it is any text)
         """Return that a reply is an answer. Raises ValueError when it is blank."""
         if not reply.strip():
             raise ValueError("the reply has no text")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from goldmeter.asking.batch_files import AskedByBatch, BatchState, BatchStates, Draft, Results
 from goldmeter.asking.budget import Budget, ExpectedTokens
 from goldmeter.asking.dispatch import noted_signals
-from goldmeter.asking.requests import Asked, AskedModel, Request, entry_of, parsed
+from goldmeter.asking.requests import Asked, AskedModel, Request, can_differ, entry_of, may_be_asked_again, parsed
 from goldmeter.console.terminal import say
 from goldmeter.errors import BATCHES_AT_WORK, BatchesAtWorkError, ModelError, ServerError
 from goldmeter.ledger.entries import Entry
@@ -203,12 +203,15 @@ class Batches:
                     self._calls.ask([request])  # detects what the server supports
                     continue
                 replies = before.replies if before else []
+                if before and replies and not can_differ(request, replies[-1]):
+                    self._add([entry_of(request, replies, None, before.problem, by_batch=True)])
+                    continue
                 expected = budget.reserve(request.tokens, by_batch=True)
                 if isinstance(expected, str):
                     problem = before.problem if before and before.problem else expected
                     self._add([entry_of(request, replies, None, problem, by_batch=True)])
                     continue
-                if not draft.takes(line := draft.line(request, chat, len(replies)), self._most):
+                if not draft.takes(line := draft.line(request, chat, replies), self._most):
                     self._submit(draft)
                     draft = Draft(Path(folder))
                 draft.add(request, line, expected, replies)
@@ -296,7 +299,7 @@ class Batches:
                 replies = [*state.earlier.get(asked.key, ()), reply]
                 verdict, problem = parsed(asked, reply)
                 is_open = not verdict and (reply.worth_another or reply.down) and batch.status != CANCELLED
-                if is_open and len(replies) <= self._calls.run.retries:
+                if is_open and may_be_asked_again(replies, self._calls.run.retries):
                     self._reopen(_Open(asked, replies, problem))
                 else:
                     entries.append(entry_of(asked, replies, verdict, problem, by_batch=True))

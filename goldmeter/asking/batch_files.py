@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from goldmeter.asking.budget import ExpectedTokens
-from goldmeter.asking.requests import Question, Request, attempt_seed, nonce_of
+from goldmeter.asking.requests import Question, Request, arguments, nonce_of
 from goldmeter.errors import LedgerError, ModelError
 from goldmeter.ledger.sqlite_file import unusable
 from goldmeter.metrics.verdict_types import Criterion
@@ -205,16 +205,9 @@ class Draft:
         self._address, self._size, self._prompt, self._completion = "", 0, 0.0, 0.0
 
     @staticmethod
-    def line(request: Request, chat: Chat, earlier: int) -> bytes:
-        """Return the line of a request, with the body of a single call after so many replies that were no verdict."""
-        body = chat.body(
-            request.question.instructions,
-            request.message,
-            request.question.reply_schema,
-            temperature=request.temperature,
-            seed=attempt_seed(request.seed, request.draw, earlier),
-            max_tokens=request.max_tokens,
-        )
+    def line(request: Request, chat: Chat, earlier: Sequence[Reply]) -> bytes:
+        """Return the line of a request, with the body of a single call after these replies that were no verdict."""
+        body = chat.body(**arguments(request, earlier))
         return json.dumps({"custom_id": request.key, "method": "POST", "url": URL, "body": body}).encode() + b"\n"
 
     def takes(self, line: bytes, most: int) -> bool:

@@ -10,7 +10,7 @@ from threading import current_thread, main_thread
 from typing import NamedTuple
 
 from goldmeter.asking.budget import Budget
-from goldmeter.asking.requests import Parsed, Request, attempt_seed, entry_of, parsed
+from goldmeter.asking.requests import Parsed, Request, arguments, can_differ, entry_of, may_be_asked_again, parsed
 from goldmeter.console.terminal import say
 from goldmeter.errors import ModelError, ServerError
 from goldmeter.ledger.entries import Entry
@@ -162,13 +162,13 @@ def _ask(request: Request, chat: Chat, budget: Budget, retries: int) -> _Outcome
     replies: list[Reply] = []
     verdict: Parsed | None = None
     problem: str | None = None
-    while not verdict and len(replies) <= retries and (not replies or replies[-1].worth_another):
+    while not verdict and (not replies or _is_worth_another(request, replies, retries)):
         expected = budget.reserve(request.tokens)
         if isinstance(expected, str):
             problem = problem or expected
             break
         try:
-            reply = _reply(request, chat, len(replies))
+            reply = chat.ask(**arguments(request, replies))
         except ModelError:
             budget.refund(expected)
             if not replies:
@@ -184,13 +184,6 @@ def _ask(request: Request, chat: Chat, budget: Budget, retries: int) -> _Outcome
     return _Outcome(entry, down=bool(replies) and replies[-1].down)
 
 
-def _reply(request: Request, chat: Chat, earlier: int) -> Reply:
-    """Ask once, after so many replies that were no verdict."""
-    return chat.ask(
-        request.question.instructions,
-        request.message,
-        request.question.reply_schema,
-        temperature=request.temperature,
-        seed=attempt_seed(request.seed, request.draw, earlier),
-        max_tokens=request.max_tokens,
-    )
+def _is_worth_another(request: Request, replies: Sequence[Reply], retries: int) -> bool:
+    last = replies[-1]
+    return last.worth_another and may_be_asked_again(replies, retries) and can_differ(request, last)

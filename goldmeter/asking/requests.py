@@ -58,7 +58,7 @@ class Question(Protocol):
     def message(self, fields: str, nonce: str) -> str:
         """Return the part of a request that differs from row to row."""
 
-    def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Parsed:
+    def parse(self, reply: str, nonce: str) -> Parsed:
         """Return what a reply says. Raises ValueError when it is not usable."""
 
 
@@ -160,8 +160,43 @@ class Asked(Protocol):
 
 
 def attempt_seed(seed: int | None, draw: int, earlier: int) -> int | None:
-    """Return the seed of a call after so many replies that were no verdict: the same one would bring the same reply."""
+    """Return the seed of a call after so many replies that were no verdict."""
     return None if seed is None else seed + draw + RETRY_SEED * earlier
+
+
+# Replies to one request that are paid for at most.
+MOST_PAID = 2
+# Follows the message where the reply to it was no verdict: at temperature 0, the same message brings the same reply.
+ASKED_AGAIN = (
+    "\n\nAn earlier reply to this message could not be used: {problem}. Reply with the JSON object only, without text "
+    'around it. Its nonce is "{nonce}".'
+)
+
+
+def arguments(request: Request, earlier: Sequence[Reply]) -> dict[str, Any]:
+    """Return the arguments of `Chat.ask` for a call after these replies that were no verdict."""
+    garbled = next((reply for reply in reversed(earlier) if reply.text is not None), None)
+    again = ""
+    if garbled and request.question.reply_schema is not None:
+        again = ASKED_AGAIN.format(problem=parsed(request, garbled)[1], nonce=request.nonce)
+    return {
+        "system": request.question.instructions,
+        "user": f"{request.message}{again}",
+        "schema": request.question.reply_schema,
+        "temperature": request.temperature,
+        "seed": attempt_seed(request.seed, request.draw, len(earlier)),
+        "max_tokens": request.max_tokens,
+    }
+
+
+def may_be_asked_again(earlier: Sequence[Reply], retries: int) -> bool:
+    """Return whether these replies leave room for another call."""
+    return len(earlier) <= retries and sum(reply.billed for reply in earlier) < MOST_PAID
+
+
+def can_differ(request: Request, last: Reply) -> bool:
+    """Return whether another call may bring another reply than the last one: a text is asked for as before."""
+    return request.question.reply_schema is not None or request.temperature != 0 or last.text is None
 
 
 def parsed(request: Asked, reply: Reply) -> tuple[Parsed | None, str | None]:
@@ -170,8 +205,7 @@ def parsed(request: Asked, reply: Reply) -> tuple[Parsed | None, str | None]:
     if reply.text is None or not is_accepted:
         return None, reply.problem
     try:
-        # Some servers take a JSON schema and ignore it, so that the reply may come in a fence all the same.
-        return request.question.parse(reply.text, request.nonce, fenced=True), reply.problem
+        return request.question.parse(reply.text, request.nonce), reply.problem
     except ValueError as problem:
         return None, str(problem)
 

@@ -4,7 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,22 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.metrics.base import Floats, MeanMetric
+from goldmeter.metrics.judge_replies import Verdict, verdict_in
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.metrics.prompt_template import LAYOUT, encode_fields
 from goldmeter.metrics.verdict_types import Criterion, VerdictType
 from goldmeter.pipeline.hashing import sha256
 
-FENCE = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 DETAILS, REASON = "details", "reason"
 Accept = Callable[[Sequence[str]], list[str]]
-
-
-class Verdict(NamedTuple):
-    """A judge's verdict on one row as a number, and its reason. met: of each criterion of a rubric 1 if met, else 0."""
-
-    score: float
-    reason: str
-    met: str = ""
 
 
 class Needs(NamedTuple):
@@ -133,27 +125,13 @@ class JudgeMetric(MeanMetric):
         """Return the part of a request that differs from row to row."""
         return LAYOUT.format(nonce=nonce, fields=fields)
 
-    def parse(self, reply: str, nonce: str, *, fenced: bool = False) -> Verdict:
-        """Parse a reply, which must be one JSON object of the schema that repeats the request's nonce.
-
-        Args:
-            reply: The text of the reply.
-            nonce: The nonce of the request.
-            fenced: Accept one Markdown fence around the object.
+    def parse(self, reply: str, nonce: str) -> Verdict:
+        """Parse a reply, which must state one verdict of the schema that repeats the request's nonce.
 
         Raises:
             ValueError: The reply is invalid; the message says why.
         """
-        values = _one_object(reply, fenced=fenced)
-        if set(values) != set(self.reply_schema["properties"]):
-            raise ValueError("the reply has other fields than asked for")
-        if values["nonce"] != nonce:
-            raise ValueError("the reply does not carry the nonce")
-        said, reason = values[self.verdict.field], values["reason"]
-        score = self.verdict.read(said)
-        if score is None or not isinstance(reason, str):
-            raise ValueError("the reply has a field of a wrong type")
-        return Verdict(score, reason.encode("utf-8", "replace").decode("utf-8"), self.verdict.met(said))
+        return verdict_in(reply, nonce, self.verdict)
 
     def stats(self, pairs: Pairs) -> Floats:
         raise NotImplementedError(f"{self.name} is judged: its statistics come from scores, `stats_of(scores)`")
@@ -209,28 +187,3 @@ def texts_of(cell: Any) -> list[str]:
 @cache
 def _text_beside(metric: type[JudgeMetric]) -> str:
     return Path(inspect.getfile(metric)).with_suffix(".txt").read_text(encoding="utf-8")
-
-
-@lru_cache(256)
-def _one_object(reply: str, *, fenced: bool) -> dict[str, object]:
-    text = reply.strip()
-    if fenced and (match := FENCE.fullmatch(text)):
-        text = match[1]
-    try:
-        values = json.loads(text, object_pairs_hook=_unique_names, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        values = None
-    if isinstance(values, dict):
-        return values
-    raise ValueError("the reply is not one JSON object")
-
-
-def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        raise ValueError("a name twice")
-    return values
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(name)

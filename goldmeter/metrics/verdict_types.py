@@ -119,7 +119,8 @@ class Boolean(VerdictType):
         return MAJORITY
 
     def read(self, value: object) -> float | None:
-        return float(value) if isinstance(value, bool) else None
+        is_true = _truth(value)
+        return None if is_true is None else float(is_true)
 
     def typical(self, verdicts: Sequence[float]) -> float:
         return float(np.mean(verdicts) > MAJORITY)
@@ -244,8 +245,8 @@ class Rubric(VerdictType):
         for one in value:
             if not isinstance(one, dict) or one.keys() != {"criterion", "met"}:
                 return None
-            number, is_met = one["criterion"], one["met"]
-            if type(number) is not int or type(is_met) is not bool:
+            number, is_met = one["criterion"], _truth(one["met"])
+            if type(number) is not int or is_met is None:
                 return None
             if not 1 <= number <= len(self.criteria):
                 raise ValueError("the reply has a criterion that was not asked about")
@@ -259,8 +260,8 @@ class Rubric(VerdictType):
         return sum(found.values()) / len(found) if found else None
 
     def met(self, value: object) -> str:
-        found = {one["criterion"]: one["met"] for one in value} if isinstance(value, list) else {}
-        return "".join(str(int(found[number])) for number in sorted(found))
+        found = {one["criterion"]: _truth(one["met"]) for one in value} if isinstance(value, list) else {}
+        return "".join(str(int(found[number] or False)) for number in sorted(found))
 
     def score_of(self, verdict: float, met: str) -> float:  # noqa: ARG002 (the share does not know points)
         return max(0.0, self._won(met) / self._possible)
@@ -289,6 +290,16 @@ class Rubric(VerdictType):
 
     def _won(self, met: str) -> float:
         return fsum(one.points for one, digit in zip(self.criteria, met, strict=True) if digit == "1")
+
+
+def _truth(value: object) -> bool | None:
+    """Return a truth value, also one in words; None if it is none."""
+    return (
+        _WORDS.get(value.strip().casefold()) if isinstance(value, str) else value if isinstance(value, bool) else None
+    )
+
+
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def _nearest_to_mean(verdicts: Sequence[float]) -> float:

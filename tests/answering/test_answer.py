@@ -202,6 +202,17 @@ REPLIES = {
 }
 
 
+def test_a_blank_answer_is_asked_for_again_only_if_another_one_may_come(server: JudgeServer) -> None:
+    write(ROWS[:1])
+    server.script = lambda _: completion(" ")
+
+    for temperature, calls in ((0, 1), (0.7, 2)):
+        server.calls.clear()
+        run(params(server, temperature=temperature))
+        assert len(server.calls) == calls
+        assert {asked(body) for body in server.calls} == {"Question 0?"}
+
+
 def test_a_failed_answer_is_missing_with_its_reason_and_never_wrong(server: JudgeServer) -> None:
     server.script = lambda body: REPLIES[asked(body)][0]
     options = params(server, {"missing_response": "wrong"})

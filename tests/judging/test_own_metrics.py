@@ -159,7 +159,7 @@ def test_draws_are_averaged_and_a_majority_passes(server: Any, tmp_path: Path) -
 WRONG = {
     "integer": [0, 6, 4.5, 4.0, "4", True, None, [4], 10**400],
     "number": [-0.1, 1.1, "0.5", True, None, 10**400],
-    "boolean": [1, 0, "true", None, [True]],
+    "boolean": [1, 0, "maybe", None, [True]],
     "string": ["Formal", "formal ", "polite", 0, True, None, ["formal"]],
 }
 

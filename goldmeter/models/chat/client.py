@@ -9,8 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, Unpack
 
 from goldmeter.errors import ModelError, ServerError
+from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, REFUSAL, opened
 from goldmeter.models.chat.limits import TEXT, ConcurrencyLimit, Support, is_about_format
 from goldmeter.models.servers import COMPATIBLE, ApiKey, open_client, server_class
+from goldmeter.text.thoughts import CUT_THOUGHT
 
 if TYPE_CHECKING:
     import httpx2
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 # Characters of a server's message that an error quotes.
 QUOTED_LENGTH = 300
-REFUSAL, CONTENT_FILTER, CUT_OFF = "refusal", "content filter", "the reply was cut off"
 NO_COMPLETION = "the server's answer is no completion"
 OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
@@ -78,7 +79,7 @@ class Reply(NamedTuple):
     def worth_another(self) -> bool:
         """Whether asking again may bring a verdict: not after silence, and not if the reply would be the same."""
         garbled = self.text is not None or (self.problem or "").startswith(NO_COMPLETION)
-        return garbled and self.problem not in {REFUSAL, CONTENT_FILTER, CUT_OFF}
+        return garbled and self.problem not in {REFUSAL, CONTENT_FILTER, CUT_OFF, CUT_THOUGHT}
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class Chat:
     def __init__(
         self, endpoint: Endpoint, limit: ConcurrencyLimit, known: Support | None = None, *, is_json: bool = True
     ) -> None:
-        self._endpoint = endpoint
+        self._endpoint, self._is_json = endpoint, is_json
         self._key = endpoint.api_key.value
         self._limit, self._lock = limit, threading.Lock()
         first = Support() if is_json else Support(TEXT)
@@ -372,14 +373,13 @@ class Chat:
     def _completion(self, completion: Any, start: float | None, attempts: int, support: Support) -> Reply:
         try:
             choice = completion["choices"][0]
-            refusal, content = choice["message"].get("refusal"), choice["message"].get("content")
-            model, finish = completion.get("model"), choice.get("finish_reason")
-            text = self._clean(str(refusal or _text(content)))
+            model = completion.get("model")
+            letter = opened(choice["message"], choice.get("finish_reason"), is_json=self._is_json)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError):
             return self._no_completion(json.dumps(completion, ensure_ascii=False), start, attempts)
-        problem = REFUSAL if refusal else _cut_off(finish)
         served = printable(self._clean(model)) if isinstance(model, str) else None
-        return Reply(text, problem, served, _usage(completion.get("usage")), _since(start), attempts, support)
+        text, usage = self._clean(letter.text), _usage(completion.get("usage"))
+        return Reply(text, letter.problem, served, usage, _since(start), attempts, support)
 
     def _no_completion(self, body: str, start: float | None, attempts: int) -> Reply:
         return no_reply(f"{NO_COMPLETION}: {self.quoted(body)}", start, attempts, down=True)
@@ -415,13 +415,6 @@ def _messages(system: str, user: str) -> list[dict[str, str]]:
     return [*first, {"role": "user", "content": user}]
 
 
-def _text(content: object) -> str:
-    """Return a message's content: text, or the text parts of a list."""
-    if isinstance(content, list):
-        return "".join(part["text"] for part in content if part.get("type") == "text")
-    return str(content or "")
-
-
 def _usage(usage: object) -> dict[str, int] | None:
     """Return the tokens that the server counted, reasoning included; None without valid counts.
 
@@ -448,11 +441,6 @@ def _format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if name == "json_object":
         return {"type": name}
     return {"type": name, "json_schema": {"name": "reply", "strict": True, "schema": schema}}
-
-
-def _cut_off(finish: object) -> str | None:
-    problems = {"length": CUT_OFF, "content_filter": CONTENT_FILTER}
-    return problems.get(finish) if isinstance(finish, str) else None
 
 
 def _since(start: float | None) -> float:

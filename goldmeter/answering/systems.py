@@ -60,6 +60,8 @@ class AnswerQuestion:
     version: str | None
     name: ClassVar[str] = STAGE
     reply_schema: ClassVar[None] = None
+    sent_schema: ClassVar[None] = None
+    reply_tokens: ClassVar[None] = None
     criteria: ClassVar[tuple[Criterion, ...]] = ()
     accepted_problems: ClassVar[frozenset[str]] = frozenset({REFUSAL, CUT_OFF})
 

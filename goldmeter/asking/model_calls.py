@@ -113,7 +113,7 @@ def _budget(model: ModelCalls, number: int, run: RunJudge, spent: Path | None) -
 
 def _ask(model: ModelCalls, ledger: Verdicts, budget: Budget, run: RunJudge, counter: "_CallCounter") -> None:
     options = model.options
-    endpoint = Endpoint(options.base_url, options.model, options.api_key, run.timeout, run.retries)
+    endpoint = Endpoint(options.base_url, options.model, options.api_key, run.timeout, run.retries, run.thought_tokens)
     limit = ConcurrencyLimit(run.concurrency)
     is_json = any(question.reply_schema is not None for question in options.questions.values())
     with (

@@ -35,8 +35,9 @@ class Question(Protocol):
     """What is asked about each row.
 
     instructions: the system message; empty: there is none. prompt_hash: of everything in a request but the row.
-    reply_schema: of a reply in JSON; None for a text. criteria: that a reply must have. accepted_problems: of replies
-    that have a text and are used all the same.
+    reply_schema: of a reply in JSON; None for a text. sent_schema: the same with a longest length of each text.
+    reply_tokens: the most of a reply without thoughts; None: no limit. criteria: that a reply must have.
+    accepted_problems: of replies that have a text and are used all the same.
     """
 
     @property
@@ -47,6 +48,10 @@ class Question(Protocol):
     def prompt_hash(self) -> str: ...
     @property
     def reply_schema(self) -> dict[str, Any] | None: ...
+    @property
+    def sent_schema(self) -> dict[str, Any] | None: ...
+    @property
+    def reply_tokens(self) -> int | None: ...
     @property
     def criteria(self) -> tuple[Criterion, ...]: ...
     @property
@@ -182,10 +187,11 @@ def arguments(request: Request, earlier: Sequence[Reply]) -> dict[str, Any]:
     return {
         "system": request.question.instructions,
         "user": f"{request.message}{again}",
-        "schema": request.question.reply_schema,
+        "schema": request.question.sent_schema,
         "temperature": request.temperature,
         "seed": attempt_seed(request.seed, request.draw, len(earlier)),
         "max_tokens": request.max_tokens,
+        "reply_tokens": request.question.reply_tokens,
     }
 
 

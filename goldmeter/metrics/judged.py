@@ -19,6 +19,10 @@ from goldmeter.metrics.verdict_types import Criterion, VerdictType
 from goldmeter.pipeline.hashing import sha256
 
 DETAILS, REASON = "details", "reason"
+# Characters of the texts in a reply: a nonce has 10, and a reason is one short sentence.
+LONGEST, BOUND = {"nonce": 32, "reason": 600}, "maxLength"
+# Tokens of a reply with the longest reason in any script, and of {"criterion": 12, "met": false} with white space.
+REPLY_TOKENS, CRITERION_TOKENS = 1024, 32
 Accept = Callable[[Sequence[str]], list[str]]
 
 
@@ -98,6 +102,18 @@ class JudgeMetric(MeanMetric):
         verdict = {self.verdict.field: self.verdict.schema}
         properties = {"nonce": {"type": "string"}, "reason": {"type": "string"}, **verdict}
         return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+    @property
+    def sent_schema(self) -> dict[str, Any]:
+        """The schema with a longest length of each text; no part of `prompt_hash`, because it changes no verdict."""
+        schema = self.reply_schema
+        bounds = {name: {BOUND: most} for name, most in LONGEST.items()}
+        return schema | {"properties": {name: one | bounds.get(name, {}) for name, one in schema["properties"].items()}}
+
+    @property
+    def reply_tokens(self) -> int:
+        """The most tokens of a reply, without thoughts."""
+        return REPLY_TOKENS + CRITERION_TOKENS * len(self.criteria)
 
     def mapped(self, variables: Mapping[str, str]) -> list[str]:
         """Return the columns that `judge.variables` maps to what its request reads."""

@@ -32,15 +32,24 @@ class BoundedClient(httpx2.Client):
     Args:
         seconds: Limit on a whole exchange: connection, interim replies, head, body and trailers.
         most_bytes: Limit on what is received, and on the decompressed body; a head has at most 100 KiB (httpcore).
+        on_reply: Called with each reply that was read whole.
         options: As for `httpx2.Client`.
     """
 
-    def __init__(self, seconds: float, most_bytes: int = MOST_BYTES, **options: Any) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        most_bytes: int = MOST_BYTES,
+        *,
+        on_reply: Callable[[httpx2.Response], None] = lambda _: None,
+        **options: Any,
+    ) -> None:
         timeout = httpx2.Timeout(seconds, connect=min(CONNECT, seconds))
         headers = {"Accept-Encoding": ", ".join(CODINGS)}
         super().__init__(timeout=timeout, follow_redirects=False, headers=headers, **options)
         self.seconds, self.most_bytes = seconds, most_bytes
         self._file: BinaryIO | None = None
+        self._on_reply = on_reply
 
     @contextmanager
     def saving(self, file: BinaryIO) -> Iterator[None]:
@@ -78,6 +87,7 @@ class BoundedClient(httpx2.Client):
         headers = [pair for pair in response.headers.raw if pair[0].lower() not in _OF_THE_BODY]
         whole = httpx2.Response(response.status_code, headers=headers, content=content, request=response.request)
         whole.encoding = "utf-8"
+        self._on_reply(whole)
         return whole
 
 

@@ -46,7 +46,8 @@ class RunJudge(Section):
     """Section `run.judge`: how the judge is asked. timeout: seconds a call. prices: by model.
 
     confirm_calls: if more are missing, nothing is asked until this number is raised. batch: ask by batches of the
-    server. batch_wait: seconds to wait for them; then the next run takes their results in.
+    server. batch_wait: seconds to wait for them; then the next run takes their results in. thought_tokens: room for the
+    thoughts of a model that thinks, beside its reply.
     """
 
     concurrency: Positive
@@ -57,6 +58,7 @@ class RunJudge(Section):
     prices: dict[str, Price]
     batch: bool = False
     batch_wait: Annotated[float, Field(ge=0)] = 3600.0
+    thought_tokens: Annotated[int, Field(ge=0)] = 8192
 
     def price(self, model: str) -> Price | None:
         """Return the model's price, None if it has none; ParamsError if the budget is in money then."""

@@ -65,14 +65,17 @@ def test_verdicts_come_by_a_batch_after_one_single_call(server: Any, tmp_path: P
     assert states(tmp_path) == []
 
 
-def test_a_line_holds_exactly_the_body_of_a_single_call(server: Any, tmp_path: Path) -> None:
+def test_a_line_holds_the_body_of_a_single_call_with_room_for_thoughts(server: Any, tmp_path: Path) -> None:
     ask(server, tmp_path)
     lines = [json.loads(line) for line in server.batches.files["file-0"].splitlines()]
 
     judged(rows(tmp_path / "single", MANY), params(server), tmp_path / "other")
 
     assert {(line["method"], line["url"]) for line in lines} == {("POST", "/v1/chat/completions")}
-    bodies = [json.dumps(line["body"], sort_keys=True) for line in lines]
+    assert {line["body"]["max_tokens"] for line in lines} == {
+        body["max_tokens"] + HOW.thought_tokens for body in server.calls[2:]
+    }
+    bodies = [json.dumps(line["body"] | {"max_tokens": 1024}, sort_keys=True) for line in lines]
     assert sorted(bodies) == sorted(json.dumps(body, sort_keys=True) for body in server.calls[2:])
     assert len({line["custom_id"] for line in lines}) == 11
 

@@ -1,17 +1,29 @@
 """Client of a chat model on any server with OpenAI's protocol; the key stays in the environment."""
 
 import json
+import re
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 from goldmeter.errors import ModelError, ServerError
+from goldmeter.models.chat.bodies import (
+    Options,
+    Schema,
+    is_text,
+    limit_in,
+    limit_names,
+    messages_of,
+    response_format,
+    sent_in,
+)
 from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, REFUSAL, opened
-from goldmeter.models.chat.limits import TEXT, ConcurrencyLimit, Support, is_about_format
-from goldmeter.models.servers import COMPATIBLE, ApiKey, open_client, server_class
+from goldmeter.models.chat.limits import TEXT, ConcurrencyLimit, Support
+from goldmeter.models.chat.refusals import REDIRECTS, SUCCESS, Cause, Said, cause_of, error_status, said_in, words_of
+from goldmeter.models.chat.thoughts import has_thought
+from goldmeter.models.servers import ApiKey, open_client
 from goldmeter.text.thoughts import CUT_THOUGHT
 
 if TYPE_CHECKING:
@@ -25,29 +37,16 @@ OVERLOADED = frozenset({429, 503})
 TRANSIENT = frozenset({408, 409, 429})
 UNAUTHORISED = frozenset({401, 403})
 REFUSED = frozenset({400, 422})
-# HTTP statuses; 500 and above are errors of the server.
-PAYMENT_REQUIRED, NOT_FOUND, SERVER_ERRORS = 402, 404, 500
-SUCCESS, REDIRECTS = range(200, 300), range(300, 400)
+SERVER_ERRORS = 500
 # Larger counts are none: a budget could not add them up.
 MOST_TOKENS = 10**9
 # After this many rows refused or lost before the first reply, the server is blamed and not the rows.
 FAILURES = 3
-# The limit of a reply's tokens, as OpenAI and Azure call it: `max_tokens` is refused by models that think.
-NEW_LIMIT = "max_completion_tokens"
 _STARTED = "goldmeter.started"
 _REFUSAL = "HTTP {}: "
-
-
-# JSON schema of a reply; None for a text.
-Schema: TypeAlias = Mapping[str, Any] | None
-
-
-class Options(TypedDict, total=False):
-    """Options of a request; None is the server's default. seed: of the draw. max_tokens: of the reply."""
-
-    temperature: float | None
-    seed: int | None
-    max_tokens: int | None
+_NO_ROOM = "the limit of the reply does not fit into the model's context"
+# Words of a server that counts the limit of the reply to the request.
+_OF_REPLY = re.compile(r"completion|max_(?:new_)?tokens|max_completion_tokens|output", re.IGNORECASE)
 
 
 class Reply(NamedTuple):
@@ -63,6 +62,7 @@ class Reply(NamedTuple):
         support: The capabilities assumed in the request; None if nothing came back.
         down: The server, and not the request, is the cause.
         billed: The calls may have cost something.
+        more_room: Asked again, the reply may be longer: the model thinks, and the limit left no room for thoughts.
     """
 
     text: str | None
@@ -74,12 +74,14 @@ class Reply(NamedTuple):
     support: Support | None
     down: bool = False
     billed: bool = True
+    more_room: bool = False
 
     @property
     def worth_another(self) -> bool:
         """Whether asking again may bring a verdict: not after silence, and not if the reply would be the same."""
         garbled = self.text is not None or (self.problem or "").startswith(NO_COMPLETION)
-        return garbled and self.problem not in {REFUSAL, CONTENT_FILTER, CUT_OFF, CUT_THOUGHT}
+        ends = {REFUSAL, CONTENT_FILTER, CUT_OFF, CUT_THOUGHT}
+        return self.more_room or (garbled and self.problem not in ends)
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ class Endpoint:
         api_key: The key.
         timeout: Seconds of a whole exchange, and of the longest pause before a retry.
         retries: Retries of a call that failed for a transient reason.
+        thought_tokens: Room for thoughts in a reply, once the model is seen to think.
     """
 
     base_url: str
@@ -99,6 +102,7 @@ class Endpoint:
     api_key: ApiKey
     timeout: float
     retries: int
+    thought_tokens: int = 0
 
     @property
     def place(self) -> str:
@@ -107,7 +111,11 @@ class Endpoint:
 
 
 class _RefusedError(Exception):
-    """The server rejected the request."""
+    """The server rejected the request. said: its words. sent: the names of what the request had."""
+
+    def __init__(self, problem: str, said: Said, sent: frozenset[str]) -> None:
+        super().__init__(problem)
+        self.said, self.sent = said, sent
 
 
 class _UnreachableError(Exception):
@@ -117,7 +125,8 @@ class _UnreachableError(Exception):
 class Chat:
     """Calls one model; threads may share it, and the concurrency limit applies to all of them.
 
-    The first call detects what the server supports: JSON schema, JSON mode, temperature, seed.
+    The first call detects what the server supports: JSON schema, JSON mode, temperature, seed, limits. What a later
+    refusal names is not sent again.
 
     Args:
         endpoint: The server.
@@ -133,10 +142,11 @@ class Chat:
         self._key = endpoint.api_key.value
         self._limit, self._lock = limit, threading.Lock()
         first = Support() if is_json else Support(TEXT)
-        self._known, self._support, self._settled = known, known or first, known is not None
+        self._support, self._settled = known or first, known is not None
+        self._limits, self._thinks, self._is_tried = limit_names(endpoint.base_url), False, False
         self._suspected: Support | None = None
         self._fatal: ModelError | None = None
-        self._failures = 0
+        self._failures, self._last_words = 0, ""
 
     def __enter__(self) -> Self:
         return self
@@ -157,12 +167,11 @@ class Chat:
         Raises:
             ModelError: No call can succeed: key, model or address are wrong.
         """
-        messages, given = _messages(system, user), self._given(options)
         try:
             with self._limit.slot():
                 if self._fatal:
                     raise self._fatal
-                return self._answer(messages, schema, given)
+                return self._answer(_Question(system, user, schema, options))
         except _RefusedError as problem:
             return no_reply(str(problem), billed=False)
         except _UnreachableError as problem:
@@ -173,12 +182,12 @@ class Chat:
 
     @property
     def support(self) -> Support | None:
-        """What the server supports; None before a first call has detected it."""
-        return self._support if self._settled else None
+        """What the server supports; None before a first call has shown it."""
+        return self._support if self._settled and self._is_tried else None
 
     def body(self, system: str, user: str, schema: Schema, **options: Unpack[Options]) -> dict[str, Any]:
         """Return the body of the request that `ask` would send; arguments as there."""
-        return self._body(_messages(system, user), schema, self._given(options), self._support)
+        return self._body(_Question(system, user, schema, options), self._support, has_room=True)
 
     def read(self, status: int, body: object, support: Support) -> Reply:
         """Return the reply in a batch's result.
@@ -190,13 +199,13 @@ class Chat:
         """
         if status in SUCCESS:
             return self._completion(body, None, 1, support)
-        error = body.get("error", body) if isinstance(body, dict) else body
-        said = error if isinstance(error, dict) else {"message": error}
-        if said.get("code") == "content_filter":
+        said = words_of(body)
+        cause = cause_of(status, said)
+        if cause is Cause.CONTENT:
             return no_reply(CONTENT_FILTER, billed=False)
-        down = status in TRANSIENT or status >= SERVER_ERRORS
-        message = "" if down or said.get("message") is None else f": {said['message']}"
-        return no_reply(f"HTTP {status}{self.quoted(message)}", down=down, billed=False)
+        if cause is Cause.PASSING or not said.message:
+            return no_reply(f"HTTP {status}", down=cause is Cause.PASSING, billed=False)
+        return no_reply(self._row_problem(status, cause, said), billed=False)
 
     def quoted(self, text: str) -> str:
         """Return the beginning of a server's text, without our key."""
@@ -206,21 +215,22 @@ class Chat:
         """Make no further call; every later `ask` raises ModelError."""
         self._fatal = self._fatal or ModelError("stopped")
 
-    def _answer(self, messages: list[dict[str, str]], schema: Schema, options: dict[str, Any]) -> Reply:
-        """Return the reply; what earlier replies showed is detected again if the server now refuses it."""
-        if first := self._first_reply(messages, schema, options):
+    def _answer(self, question: "_Question") -> Reply:
+        """Return the reply; a feature that the server refuses only now is not sent again."""
+        if first := self._first_reply(question):
             return first
-        support = self._support
-        try:
-            return self._call(messages, schema, options, support)
-        except _RefusedError as problem:
-            if support != self._known or not is_about_format(str(problem)):
-                raise
-        with self._lock:
-            self._settled = self._support != support
-        return self._first_reply(messages, schema, options) or self._call(messages, schema, options, self._support)
+        while True:
+            support = self._support
+            try:
+                return self._call(question, support)
+            except _RefusedError as refusal:
+                weaker = support.without(refusal.said, refusal.sent)
+                if weaker is None:
+                    raise
+            with self._lock:
+                self._support = weaker if self._support == support else self._support
 
-    def _first_reply(self, messages: list[dict[str, str]], schema: Schema, options: dict[str, Any]) -> Reply | None:
+    def _first_reply(self, question: "_Question") -> Reply | None:
         """Return the reply to the first call, which detects the capabilities; None if they are known."""
         if self._settled:
             return None
@@ -228,30 +238,30 @@ class Chat:
             if self._fatal:
                 raise self._fatal
             try:
-                return None if self._settled else self._negotiate(messages, schema, options)
+                return None if self._settled else self._negotiate(question)
             except ModelError as error:
                 self._fatal = self._fatal or error  # before the next call takes the lock
                 raise
 
-    def _negotiate(self, messages: list[dict[str, str]], schema: Schema, options: dict[str, Any]) -> Reply:
+    def _negotiate(self, question: "_Question") -> Reply:
         """Retry with fewer features. If every variant is refused, blame the row, unless the first rows all fail."""
         support: Support | None = self._support
-        about_format = True
+        is_named = True
         while support:
             try:
-                reply = self._call(messages, schema, options, support)
+                reply = self._call(question, support)
             except _UnreachableError as problem:
                 raise ServerError(
                     f"{self._endpoint.base_url}: {problem}. Check {self._endpoint.place}.base_url, and the network."
                 ) from None
             except _RefusedError as problem:
-                refusal, support = problem, support.reduced(str(problem))
-                about_format = about_format and is_about_format(str(problem))
+                is_named = is_named and support.without(problem.said, problem.sent) is not None
+                refusal, support = problem, support.reduced(problem.said, problem.sent)
             else:
                 if reply.text is not None:
-                    self._settle(support, certain=about_format)
+                    self._settle(support, certain=is_named)
                 elif reply.down:
-                    self._count_failure(ServerError(f"{self._endpoint.base_url}: {reply.problem}. Check base_url."))
+                    self._count_failure(self._no_first_reply(reply))
                 return reply
         self._count_failure(
             ModelError(
@@ -267,25 +277,39 @@ class Chat:
             self._settled, self._support = True, support
         self._suspected = support
 
+    def _no_first_reply(self, reply: Reply) -> ServerError:
+        if self._last_words:
+            words = f" The server says: {self._last_words}"
+            return ServerError(f"{self._endpoint.base_url}: {reply.problem}: the server fails; run again later.{words}")
+        return ServerError(f"{self._endpoint.base_url}: {reply.problem}. Check base_url.")
+
     def _count_failure(self, error: ModelError) -> None:
         self._failures += 1
         if self._failures >= FAILURES:
             raise error
 
-    def _call(
-        self, messages: list[dict[str, str]], schema: Schema, options: Mapping[str, Any], support: Support
-    ) -> Reply:
+    def _call(self, question: "_Question", support: Support) -> Reply:
+        """Make one call; a reply whose limit does not fit into the model's context is asked for without a limit."""
+        has_room = self._thinks
+        body = self._body(question, support, has_room=has_room)
+        reply = self._sent(body, support)
+        if reply.problem == _NO_ROOM:
+            reply = self._sent({name: value for name, value in body.items() if name != limit_in(body)}, support)
+        if reply.problem == CUT_OFF and self._thinks and not has_room and not question.states_limit:
+            return reply._replace(more_room=limit_in(body) is not None)
+        return reply
+
+    def _sent(self, body: dict[str, Any], support: Support) -> Reply:
         import httpx2
         import openai
 
         from goldmeter.models.bounded_client import TooLargeError
 
         start = time.monotonic()
-        body = self._body(messages, schema, options, support)
         try:
             response = self._client.post("/chat/completions", body=body, cast_to=httpx2.Response)
         except openai.APIStatusError as error:
-            return self._rejected(error, start)
+            return self._rejected(error, body, start)
         except openai.APITimeoutError:
             return no_reply("timeout", start, self._endpoint.retries + 1, down=True)
         except openai.APIConnectionError as error:
@@ -294,50 +318,69 @@ class Chat:
             problem = str(error.__cause__) if isinstance(error.__cause__, TooLargeError) else "connection lost"
             return no_reply(problem, start, self._endpoint.retries + 1, down=True)
         self._limit.answered()
-        retries = int(response.request.headers.get("x-stainless-retry-count", 0))
-        return self._reply(response.text, response.request.extensions[_STARTED], retries + 1, support)
+        self._is_tried = True
+        return self._reply(response.text, response.request.extensions[_STARTED], _attempts(response), support)
 
-    def _body(
-        self, messages: list[dict[str, str]], schema: Schema, options: Mapping[str, Any], support: Support
-    ) -> dict[str, Any]:
-        accepted = {name: value for name, value in options.items() if name not in support.dropped}
-        body: dict[str, Any] = {"model": self._endpoint.model, "messages": messages, **accepted}
-        if support.format != TEXT and schema is not None:
-            body["response_format"] = _format(support.format, schema)
+    def _body(self, question: "_Question", support: Support, *, has_room: bool) -> dict[str, Any]:
+        options = {name: value for name, value in question.options.items() if value is not None}
+        stated, small = options.pop("max_tokens", None), options.pop("reply_tokens", None)
+        room = self._endpoint.thought_tokens if has_room else 0
+        limit = stated or (small + room if isinstance(small, int) else None)
+        body: dict[str, Any] = {
+            "model": self._endpoint.model,
+            "messages": messages_of(question.system, question.user, support),
+            **{name: value for name, value in options.items() if name not in support.dropped},
+        }
+        if limit and (name := support.limit(self._limits) or (self._limits[0] if stated else None)):
+            body[name] = limit
+        if not is_text(support, question.schema) and question.schema is not None:
+            body["response_format"] = response_format(question.schema, support)
         return body
 
-    def _given(self, options: "Options") -> dict[str, Any]:
-        """Return the options of a request that are stated, by the names that the server has for them."""
-        names = {"max_tokens": "max_tokens" if server_class(self._endpoint.base_url) == COMPATIBLE else NEW_LIMIT}
-        return {names.get(name, name): value for name, value in options.items() if value is not None}
+    def _rejected(self, error: "APIStatusError", body: dict[str, Any], start: float) -> Reply:
+        """Return the reply for an HTTP error that concerns the row; raise if it concerns all rows, or the format."""
+        status, said = error.status_code, said_in(error.response.text)
+        cause, attempts = cause_of(status, said), _attempts(error.response)
+        if cause.is_of_setup:
+            raise self._setup_error(status, cause, said) from None
+        if cause is Cause.CONTENT:
+            return no_reply(CONTENT_FILTER, start)
+        if cause is Cause.PASSING:
+            self._last_words = self.quoted(said.message)
+            return no_reply(f"HTTP {status}", start, attempts, down=True, billed=False)
+        if cause is Cause.REQUEST:
+            raise _RefusedError(self._row_problem(status, cause, said), said, sent_in(body)) from None
+        if limit_in(body) and _OF_REPLY.search(said.message):
+            return no_reply(_NO_ROOM, start, billed=False)
+        return no_reply(self._row_problem(status, cause, said), start, attempts, billed=False)
 
-    def _rejected(self, error: "APIStatusError", start: float) -> Reply:
-        """Return the reply for an HTTP error that concerns the row; raise if it concerns all rows."""
-        status, url = error.status_code, self._endpoint.base_url
-        if status in UNAUTHORISED:
-            raise self._unauthorised(status) from None
-        if status == NOT_FOUND:
-            raise ModelError(
-                f"{url}: HTTP 404: there is no model {self._endpoint.model!r}, or base_url is "
-                "wrong (it usually ends in /v1)."
-            ) from None
+    def _row_problem(self, status: int, cause: Cause, said: Said) -> str:
+        """Return why there is no reply to one request, with the server's words."""
+        what = f"{cause.value}: " if cause is Cause.CONTEXT else ""
+        return f"{_REFUSAL.format(status)}{what}{self.quoted(said.message)}"
+
+    def _setup_error(self, status: int, cause: Cause, said: Said) -> ModelError:
+        """Return the error for an answer after which no call can succeed."""
+        url, model, place = self._endpoint.base_url, self._endpoint.model, self._endpoint.place
+        words = f" The server says: {self.quoted(said.message)}" if said.message else ""
+        if cause is Cause.KEY:
+            return self._unauthorised(status)
+        if cause is Cause.MONEY:
+            return ModelError(
+                f"{url}: the account has no money left for calls; pay in, or name another {place}.model.{words}"
+            )
+        if cause is Cause.MODEL:
+            return ModelError(f"{url}: HTTP {status}: there is no model {model!r}; correct {place}.model.{words}")
+        if cause is Cause.UNSUPPORTED:
+            return ModelError(f"{url}: HTTP {status}: the server can't do what it is asked for.{words}")
         if status in REDIRECTS:
-            raise ModelError(
+            return ModelError(
                 f"{url}: HTTP {status}: the server redirects, which is not followed, because requests hold rows and "
                 "the key; set base_url to the final address."
-            ) from None
-        if status == PAYMENT_REQUIRED or error.code == "insufficient_quota":
-            raise ModelError(
-                f"{url}: the account has no money left for calls; pay in, or name another {self._endpoint.place}.model."
-            ) from None
-        if error.code == "content_filter":
-            return no_reply(CONTENT_FILTER, start)
-        if status in REFUSED:
-            message = printable(self._clean(error.message)).removeprefix(f"Error code: {status} - ")
-            raise _RefusedError(f"{_REFUSAL.format(status)}{message[:QUOTED_LENGTH]}") from None
-        down = status in TRANSIENT or status >= SERVER_ERRORS
-        attempts = self._endpoint.retries + 1 if down else 1
-        return no_reply(f"HTTP {status}", start, attempts, down=down, billed=False)
+            )
+        return ModelError(
+            f"{url}: HTTP {status}: there is no model {model!r}, or base_url is wrong (it usually ends in /v1).{words}"
+        )
 
     @cached_property
     def _client(self) -> "OpenAI":
@@ -346,7 +389,9 @@ class Chat:
         from goldmeter.models.bounded_client import BoundedClient
 
         hooks: Any = {"request": [self._on_request], "response": [self._on_response]}
-        http = BoundedClient(self._endpoint.timeout, event_hooks=hooks, limits=DEFAULT_CONNECTION_LIMITS)
+        http = BoundedClient(
+            self._endpoint.timeout, on_reply=_on_reply, event_hooks=hooks, limits=DEFAULT_CONNECTION_LIMITS
+        )
         return open_client(self._endpoint.base_url, self._key, self._endpoint.retries, http)
 
     def _on_request(self, request: "httpx2.Request") -> None:
@@ -368,6 +413,7 @@ class Chat:
             completion = json.loads(body)
         except (ValueError, RecursionError):
             return self._no_completion(body, start, attempts)
+        self._thinks = self._thinks or has_thought(completion)
         return self._completion(completion, start, attempts, support)
 
     def _completion(self, completion: Any, start: float | None, attempts: int, support: Support) -> Reply:
@@ -398,6 +444,32 @@ class Chat:
         return self._endpoint.api_key.removed_from(text)
 
 
+class _Question(NamedTuple):
+    """What is asked; system: empty if there is no system message."""
+
+    system: str
+    user: str
+    schema: Schema
+    options: Options
+
+    @property
+    def states_limit(self) -> bool:
+        """Whether the user states the limit of the reply."""
+        return self.options.get("max_tokens") is not None
+
+
+def _on_reply(response: "httpx2.Response") -> None:
+    """Give an error that came as a success its status; have only errors retried that may pass."""
+    if response.is_success and (status := error_status(response.text)):
+        response.status_code = status
+    if not response.is_success and cause_of(response.status_code, said_in(response.text)) is not Cause.PASSING:
+        response.headers["x-should-retry"] = "false"
+
+
+def _attempts(response: "httpx2.Response") -> int:
+    return int(response.request.headers.get("x-stainless-retry-count", 0)) + 1
+
+
 def is_about_content(problem: str) -> bool:
     """Return whether a problem says that the server does not process the texts of the request."""
     return problem == CONTENT_FILTER or any(problem.startswith(_REFUSAL.format(status)) for status in REFUSED)
@@ -408,11 +480,6 @@ def no_reply(
 ) -> Reply:
     """Return that there is no reply; start: seconds of `time.monotonic`, None where nothing was timed."""
     return Reply(None, problem, None, None, _since(start), attempts, None, down=down, billed=billed)
-
-
-def _messages(system: str, user: str) -> list[dict[str, str]]:
-    first = [{"role": "system", "content": system}] if system else []
-    return [*first, {"role": "user", "content": user}]
 
 
 def _usage(usage: object) -> dict[str, int] | None:
@@ -435,12 +502,6 @@ def _count(value: object) -> int | None:
 def printable(text: str) -> str:
     """Replace characters that UTF-8 can't encode."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _format(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    if name == "json_object":
-        return {"type": name}
-    return {"type": name, "json_schema": {"name": "reply", "strict": True, "schema": schema}}
 
 
 def _since(start: float | None) -> float:

@@ -10,6 +10,9 @@ from typing import Any, BinaryIO
 
 import httpx2
 
+from goldmeter.errors import ModelError
+from goldmeter.models.connections import trusted_certificates
+
 # Bytes of a reply, as received and as decompressed.
 MOST_BYTES = 1 << 22
 # Of the body of an error, which is quoted in part: clients parse it whole.
@@ -34,6 +37,9 @@ class BoundedClient(httpx2.Client):
         most_bytes: Limit on what is received, and on the decompressed body; a head has at most 100 KiB (httpcore).
         on_reply: Called with each reply that was read whole.
         options: As for `httpx2.Client`.
+
+    Raises:
+        ModelError: An environment variable names no certificates, or a proxy that can't be used.
     """
 
     def __init__(
@@ -46,7 +52,14 @@ class BoundedClient(httpx2.Client):
     ) -> None:
         timeout = httpx2.Timeout(seconds, connect=min(CONNECT, seconds))
         headers = {"Accept-Encoding": ", ".join(CODINGS)}
-        super().__init__(timeout=timeout, follow_redirects=False, headers=headers, **options)
+        try:
+            super().__init__(
+                timeout=timeout, follow_redirects=False, headers=headers, verify=trusted_certificates(), **options
+            )
+        except ImportError:  # httpx2 asks for another package
+            raise ModelError(
+                "ALL_PROXY or HTTPS_PROXY names a SOCKS proxy; name one that begins with http://"
+            ) from None
         self.seconds, self.most_bytes = seconds, most_bytes
         self._file: BinaryIO | None = None
         self._on_reply = on_reply

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from goldmeter.errors import ModelError
 from goldmeter.pipeline.credentials import SHORTEST, spelled
@@ -122,11 +122,13 @@ def open_client(base_url: str, key: str | None, retries: int, http: "BoundedClie
 
     http.event_hooks["response"].append(partial(_bound_pause, http.seconds))
 
+    address, _, query = base_url.partition("?")
     omitted: Any = dict.fromkeys(ACCOUNT, Omit())
     headers = None if server_class(base_url) == "openai" else omitted
     return OpenAI(
         api_key=key or "none",
-        base_url=base_url,
+        base_url=address,
+        default_query=dict(parse_qsl(query, keep_blank_values=True)),
         timeout=http.timeout,
         max_retries=retries,
         default_headers=headers,

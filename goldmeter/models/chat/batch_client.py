@@ -18,6 +18,7 @@ from goldmeter.models.chat.client import (
     Endpoint,
     printable,
 )
+from goldmeter.models.connections import connection_problem
 from goldmeter.models.servers import open_client
 
 if TYPE_CHECKING:
@@ -188,11 +189,12 @@ class BatchClient:
             if status in TRANSIENT or status >= SERVER_ERRORS:
                 raise PassingError(f"HTTP {status}", is_refusal=status == TOO_MANY_REQUESTS) from None
             raise RefusedError(status, message) from None
-        except openai.APITimeoutError:
-            raise PassingError("timeout") from None
         except openai.APIConnectionError as error:
-            is_refusal = type(error.__cause__).__name__ == "ConnectError"
-            raise PassingError("no connection" if is_refusal else "connection lost", is_refusal=is_refusal) from None
+            setting = f"{self._endpoint.place}.base_url"
+            if unreachable := connection_problem(error, self._endpoint.base_url, setting):
+                raise PassingError(f"no connection: {unreachable.sentence}", is_refusal=True) from None
+            lost = "timeout" if isinstance(error, openai.APITimeoutError) else "connection lost"
+            raise PassingError(lost) from None
 
     @cached_property
     def _client(self) -> "OpenAI":

@@ -23,6 +23,7 @@ from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, REFUSAL, ope
 from goldmeter.models.chat.limits import TEXT, ConcurrencyLimit, Support
 from goldmeter.models.chat.refusals import REDIRECTS, SUCCESS, Cause, Said, cause_of, error_status, said_in, words_of
 from goldmeter.models.chat.thoughts import has_thought
+from goldmeter.models.connections import ConnectionProblem, connection_problem
 from goldmeter.models.servers import ApiKey, open_client
 from goldmeter.text.thoughts import CUT_THOUGHT
 
@@ -119,7 +120,11 @@ class _RefusedError(Exception):
 
 
 class _UnreachableError(Exception):
-    """No connection could be established."""
+    """No connection could be established. is_of_setup: a later attempt can't succeed."""
+
+    def __init__(self, problem: ConnectionProblem) -> None:
+        super().__init__(f"no connection: {problem.sentence}")
+        self.is_of_setup = problem.is_of_setup
 
 
 class Chat:
@@ -251,9 +256,8 @@ class Chat:
             try:
                 reply = self._call(question, support)
             except _UnreachableError as problem:
-                raise ServerError(
-                    f"{self._endpoint.base_url}: {problem}. Check {self._endpoint.place}.base_url, and the network."
-                ) from None
+                kind = ModelError if problem.is_of_setup else ServerError
+                raise kind(f"{self._endpoint.base_url}: {problem}.") from None
             except _RefusedError as problem:
                 is_named = is_named and support.without(problem.said, problem.sent) is not None
                 refusal, support = problem, support.reduced(problem.said, problem.sent)
@@ -310,11 +314,12 @@ class Chat:
             response = self._client.post("/chat/completions", body=body, cast_to=httpx2.Response)
         except openai.APIStatusError as error:
             return self._rejected(error, body, start)
-        except openai.APITimeoutError:
-            return no_reply("timeout", start, self._endpoint.retries + 1, down=True)
         except openai.APIConnectionError as error:
-            if type(error.__cause__).__name__ == "ConnectError":
-                raise _UnreachableError("no connection") from None
+            setting = f"{self._endpoint.place}.base_url"
+            if unreachable := connection_problem(error, self._endpoint.base_url, setting):
+                raise _UnreachableError(unreachable) from None
+            if isinstance(error, openai.APITimeoutError):
+                return no_reply("timeout", start, self._endpoint.retries + 1, down=True)
             problem = str(error.__cause__) if isinstance(error.__cause__, TooLargeError) else "connection lost"
             return no_reply(problem, start, self._endpoint.retries + 1, down=True)
         self._limit.answered()

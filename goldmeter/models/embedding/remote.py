@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldmeter.errors import ModelError, ServerError
+from goldmeter.models.connections import connection_problem
 from goldmeter.models.embedding.batches import ANOTHER, Vectors, Vectors64, batches, encode_batches
 from goldmeter.models.servers import ApiKey, open_client
 from goldmeter.pipeline.credentials import in_environment, without_credentials
@@ -71,9 +72,12 @@ class OpenAIEncoder:
             return text_of(self._client.post("/embeddings", body=request, cast_to=httpx2.Response).content)
         except APIStatusError as error:
             raise self._rejected(error) from None
-        except APITimeoutError:
-            raise self._problem(f"did not answer within {TIMEOUT:g} s", ServerError) from None
         except APIConnectionError as error:
+            if unreachable := connection_problem(error, self.base_url, "embed.base_url"):
+                kind = ModelError if unreachable.is_of_setup else ServerError
+                raise self._problem(f"did not answer: {unreachable.sentence}", kind) from None
+            if isinstance(error, APITimeoutError):
+                raise self._problem(f"did not answer within {TIMEOUT:g} s", ServerError) from None
             raise self._problem("did not answer", ServerError, str(error.__cause__ or error)) from None
         except RecursionError:  # the client parses the bodies of errors
             raise self._problem(f"is no embedding server: its reply is nested too deeply; {ADDRESS}") from None

@@ -283,7 +283,8 @@ def test_a_server_that_is_down_does_not_lose_what_another_one_answered(server: J
     live = {"model": "m", "base_url": server.url}
     both = params(server, {"candidates": {"dead": {"model": "m", "base_url": "http://127.0.0.1:9/v1"}, "live": live}})
 
-    with pytest.raises(ServerError, match=r"no connection: nothing listens at 127\.0\.0\.1:9.* correct dataset\.candidates\.dead\.base_url"):
+    says = r"no connection: nothing listens at 127\.0\.0\.1:9.* correct dataset\.candidates\.dead\.base_url"
+    with pytest.raises(ServerError, match=says):
         run(both, HOW.model_copy(update={"retries": 0}))
 
     assert len(run(params(server, {"candidates": {"live": live}}))) == len(server.calls) == 6

@@ -299,7 +299,7 @@ class Chat:
         reply = self._sent(body, support)
         if reply.problem == _NO_ROOM:
             reply = self._sent({name: value for name, value in body.items() if name != limit_in(body)}, support)
-        if reply.problem == CUT_OFF and self._thinks and not has_room and not question.states_limit:
+        if reply.problem in {CUT_OFF, CUT_THOUGHT} and self._thinks and not has_room and not question.states_limit:
             return reply._replace(more_room=limit_in(body) is not None)
         return reply
 

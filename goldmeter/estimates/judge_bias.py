@@ -14,8 +14,8 @@ from goldmeter.estimates.metrics_report import JudgeBiasEntry, SystemBias
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.metrics.base import Floats
 
-# Verdict and label are 0 or 1, so that their difference, and that of two systems, is within ±2.
-_BOUNDS = (0.0, 2.0)
+# Verdict less label is within ±1, and the difference of two systems within ±2.
+_OF_TWO = (0.0, 2.0)
 
 
 class _Errors(NamedTuple):
@@ -45,7 +45,9 @@ def judge_bias(candidates: Sequence[Candidate], confidence: float) -> JudgeBiasE
     if not errors:
         return None
     with silenced():
-        biases = {name: paired_difference(of.values, of.clusters, _BOUNDS, confidence) for name, of in errors.items()}
+        biases = {
+            name: paired_difference(of.values, of.clusters, (0.0, 1.0), confidence) for name, of in errors.items()
+        }
         tests = [
             p_value
             for one, other in combinations(errors.values(), 2)
@@ -75,4 +77,4 @@ def _p_value(one: _Errors, other: _Errors, confidence: float) -> float | None:
     clusters = None if one.clusters is None else one.clusters[mine]
     if len(shared) < FEWEST or is_one_cluster(clusters):
         return None
-    return paired_difference(other.values[others] - one.values[mine], clusters, _BOUNDS, confidence).p_value
+    return paired_difference(other.values[others] - one.values[mine], clusters, _OF_TWO, confidence).p_value

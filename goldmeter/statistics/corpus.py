@@ -13,6 +13,7 @@ from goldmeter.statistics.arrays import Bounds, FloatArray, check_bounds, check_
 from goldmeter.statistics.clusters import Labels, cluster_sums
 from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from goldmeter.statistics.moments import Moments
+from goldmeter.statistics.wilson import score_interval
 
 EVERYTHING: Bounds = (-np.inf, np.inf)
 ScoreFunction = Callable[[FloatArray], npt.ArrayLike]
@@ -128,4 +129,15 @@ def jackknife_interval(
     if error is None:
         return unknown(bounds, n, Method("jackknife undefined"), value)
     half = error * float(stdtrit(items - 1, (1.0 + confidence) / 2.0))
-    return within(value, (value - half, value + half), bounds, n, Method("jackknife"))
+    limits = (value - half, value + half) if half > 0.0 else _with_unseen(value, items, confidence, bounds)
+    return within(value, limits, bounds, n, Method("jackknife"))
+
+
+def _with_unseen(value: float, items: int, confidence: float, bounds: Bounds) -> tuple[float, float]:
+    """Return limits for rows that all score alike: a share of others, as large as so many rows may miss, at a bound.
+
+    A bound that is infinite moves no limit.
+    """
+    unseen = 1.0 - score_interval(1.0, items, confidence=confidence)[0]
+    low, high = (value + unseen * (bound - value) if isfinite(bound) else value for bound in bounds)
+    return low, high

@@ -94,3 +94,13 @@ def test_no_rows() -> None:
 def test_unusable_statistics_are_refused(stats: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         corpus_interval(stats, ratio)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("bounds", "outside"), [((0.0, 1.0), (True, False)), ((0.0, np.inf), (True, False))])
+def test_rows_that_all_score_alike_leave_room_for_others(bounds, outside):
+    rows = np.tile([2.0, 2.0], (50, 1))
+
+    estimate = corpus_interval(rows, lambda sums: sums[..., 0] / sums[..., 1], bounds=bounds)
+
+    assert (estimate.low < estimate.value, estimate.high > estimate.value) == outside
+    assert 0.9 < estimate.low < 0.95

@@ -67,7 +67,7 @@ def answer(
         for error in ask_models(calls, [*plan.systems], ledger, run, progress, spent).values():
             raise error
     for part in parts():
-        yield _described(table_of(part, systems, ledger, run.prices), params)
+        yield _described(table_of(part, systems, ledger, run.prices, params.dataset.thoughts), params)
 
 
 def _described(table: pa.Table, params: Params) -> dict[str, pa.Table]:

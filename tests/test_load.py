@@ -238,6 +238,34 @@ def test_a_missing_response_may_count_as_wrong():
     assert column("response", values, missing_response="wrong") == ["", ""]
 
 
+THOUGHTS = [
+    ("<think>\nLyon? No.\n</think>\n\nParis", "Paris"),
+    ("Lyon? No.\n</think>\n\nParis", "Paris"),
+    ("<think></think>", ""),
+    ("<think>It is Paris. But wait", None),
+    ("Paris is between `<think>` marks.", "Paris is between `<think>` marks."),
+    (None, ""),
+]
+
+
+def test_answers_are_scored_without_thoughts_and_one_that_ends_within_its_thought_is_missing():
+    values = [PARIS | {"id": str(i), "a": text} for i, (text, _) in enumerate(THOUGHTS)]
+
+    (part,) = load(records(*values), params(missing_response="wrong"))
+
+    assert part["load"]["response"].to_pylist() == [answer for _, answer in THOUGHTS]
+    facts = about(part["load"].schema)
+    assert facts["thoughts"] == {"m": 3}
+    assert facts["failed_answers"] == {"m": {"the reply was cut off within a thought": 1}}
+
+
+def test_thoughts_may_be_kept_or_a_reason_to_reject():
+    values = [PARIS | {"id": str(i), "a": text} for i, (text, _) in enumerate(THOUGHTS)]
+
+    assert column("response", values, thoughts="keep") == [text for text, _ in THOUGHTS]
+    assert reasons(values, thoughts="reject") == ["a: the answer holds a thought (dataset.thoughts: reject)"] * 4
+
+
 def test_scores_may_have_a_column_for_each_candidate():
     values = PARIS | {"b": "?", "s_m": "1", "s_n": None}
 

@@ -19,6 +19,7 @@ from goldmeter.metrics.prompt_template import TemplateError
 from goldmeter.models.chat.client import printable
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
+from goldmeter.text.thoughts import CUT_THOUGHT, THOUGHT_ONLY, Spoken, spoken
 
 SCHEMA = pa.schema(
     {
@@ -28,6 +29,7 @@ SCHEMA = pa.schema(
         "input": pa.string(),
         "response": pa.string(),
         "problem": pa.string(),
+        "had_thought": pa.bool_(),
         "latency": pa.float64(),
         "input_tokens": pa.int64(),
         "output_tokens": pa.int64(),
@@ -85,7 +87,9 @@ def request_blocks(parts: Iterable[pa.Table], system: System) -> Iterator[Iterat
     return ((request for one in block for request in one.requests) for block in blocks)
 
 
-def table_of(part: pa.Table, systems: Sequence[System], ledger: Verdicts, prices: Mapping[str, Price]) -> pa.Table:
+def table_of(
+    part: pa.Table, systems: Sequence[System], ledger: Verdicts, prices: Mapping[str, Price], thoughts: str
+) -> pa.Table:
     """Build the table of one part from the ledger, and mark the entries as used.
 
     Args:
@@ -93,12 +97,13 @@ def table_of(part: pa.Table, systems: Sequence[System], ledger: Verdicts, prices
         systems: The candidates that are asked.
         ledger: The store of replies.
         prices: Model → its price.
+        thoughts: `dataset.thoughts`; those that are not stripped here are seen by the stage load.
     """
     rows = list[dict[str, Any]]()
     for block in asked_blocks(part, systems):
         entries = replies((request for one in block for request in one.requests), ledger)
         ledger.use(entries)
-        rows += [row for one in block for row in _rows(one, entries, prices)]
+        rows += [row for one in block for row in _rows(one, entries, prices, thoughts)]
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
@@ -112,23 +117,29 @@ def _asked(question: Question, system: System) -> Asked:
     return Asked(question, system, requests)
 
 
-def _rows(asked: Asked, entries: Mapping[str, Entry], prices: Mapping[str, Price]) -> Iterator[dict[str, Any]]:
+def _rows(
+    asked: Asked, entries: Mapping[str, Entry], prices: Mapping[str, Price], thoughts: str
+) -> Iterator[dict[str, Any]]:
     """Yield the row of each draw."""
     for draw in range(asked.system.options.draws):
-        answer: dict[str, Any] = {"problem": asked.problem}
+        answer: dict[str, Any] = {"problem": asked.problem, "had_thought": False}
         if asked.requests:
-            answer = _answer(entries[asked.requests[draw].key], prices.get(asked.system.model))
+            answer = _answer(entries[asked.requests[draw].key], prices.get(asked.system.model), thoughts)
         named = {"id": asked.question["id"], "candidate": asked.system.name, "draw": draw + 1}
         yield {**named, "input": asked.question["input"], **answer}
 
 
-def _answer(entry: Entry, price: Price | None) -> dict[str, Any]:
+def _answer(entry: Entry, price: Price | None, thoughts: str) -> dict[str, Any]:
     """The cells that say what was answered and what it took; the time of a batch says nothing of the system."""
     tokens, by_batch = entry["tokens"], entry.get("batch", False)
-    is_answer = entry["verdict"] is not None
+    text = printable(str(entry["raw"])) if entry["verdict"] is not None else None
+    said = spoken(text) if text and thoughts == "strip" else Spoken(text or "")
+    no_answer = CUT_THOUGHT if said.is_cut else THOUGHT_ONLY if said.has_thought and not said.text else None
+    is_answer = text is not None and no_answer is None
     return {
-        "response": printable(str(entry["raw"])) if is_answer else None,
-        "problem": entry["problem"],
+        "response": said.text if is_answer else None,
+        "problem": no_answer or entry["problem"],
+        "had_thought": is_answer and said.has_thought,
         "latency": entry["latency"] if is_answer and not by_batch else None,
         "input_tokens": tokens["prompt"] if tokens else None,
         "output_tokens": tokens["completion"] if tokens else None,

@@ -1,7 +1,7 @@
 """The facts that data/load states for later stages: its candidates, labels and scores."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldmeter.dataset.index import RecordIndex
 from goldmeter.dataset.settings import Params, ScoreMapping
@@ -14,12 +14,22 @@ LABEL = ColumnFacts(
 )
 
 
+class MissingTexts(NamedTuple):
+    """What data/load lacks.
+
+    answers: candidate → why answers are missing → how many. thoughts: candidate → answers without their thought.
+    """
+
+    answers: Mapping[str, Mapping[str, int]]
+    thoughts: Mapping[str, int]
+
+
 def description(
     params: Params,
     index: RecordIndex,
     left_out: Mapping[str, int],
     label_conflicts: Mapping[str, int],
-    failed_answers: Mapping[str, Mapping[str, int]],
+    missing: MissingTexts,
 ) -> dict[str, Any]:
     """Describe data/load for later stages.
 
@@ -28,7 +38,7 @@ def description(
         index: What is known of all records.
         left_out: Joined file → entries that belong to no answer.
         label_conflicts: File of labels → answers whose labels contradict each other.
-        failed_answers: Candidate that was asked → why answers are missing → how many.
+        missing: Answers, and thoughts in them, that are not in the table.
     """
     dataset = params.dataset
     labels = {"label": LABEL} if dataset.has_labels else {}
@@ -46,7 +56,8 @@ def description(
         "left_out": left_out,
         "label_conflicts": label_conflicts,
         "unanswered": dict(index.unanswered),
-        **({"failed_answers": failed_answers} if failed_answers else {}),
+        **({"failed_answers": missing.answers} if missing.answers else {}),
+        **({"thoughts": dict(sorted(missing.thoughts.items()))} if missing.thoughts else {}),
         **({WEIGHT: dataset.weight} if dataset.weight else {}),
         "beyond_limit": dict(index.beyond_limit),
         SPLIT_IDS: bool(dataset.long),  # records of one id may be far apart

@@ -43,6 +43,7 @@ class Joined:
 
     place: the option of params.yaml. columns: those that the file has. folder: where its entries are stored. is_asked:
     the answers are those that the stage answer asked for. problems: why asked answers are missing → how many.
+    thoughts: asked answers whose thought was taken off.
     """
 
     place: str
@@ -52,6 +53,7 @@ class Joined:
     folder: str
     is_asked: bool = False
     problems: Mapping[str, int] = field(default_factory=dict)
+    thoughts: int = 0
 
     @property
     def entries(self) -> "Entries":
@@ -134,8 +136,9 @@ def asked_answers(names: Sequence[str], by: By, folder: Path) -> dict[str, Joine
         folder: Where they are stored.
     """
     problems: dict[str, Counter[str]] = {name: Counter() for name in names}
+    thoughts = Counter[str]()
     for number, name in enumerate(names):
-        write_entries(folder / f"asked-{number}", _asked_blocks(name, by, problems[name]))
+        write_entries(folder / f"asked-{number}", _asked_blocks(name, by, problems[name], thoughts))
     return {
         name: Joined(
             f"dataset.candidates.{name}",
@@ -145,18 +148,21 @@ def asked_answers(names: Sequence[str], by: By, folder: Path) -> dict[str, Joine
             str(folder / f"asked-{number}"),
             is_asked=True,
             problems=dict(sorted(problems[name].items())),
+            thoughts=thoughts[name],
         )
         for number, name in enumerate(names)
     }
 
 
-def _asked_blocks(wanted: str, by: By, problems: Counter[str]) -> Iterator["Packed"]:
-    parts = Parts(ANSWERS).read([by, "candidate", "problem", *ANSWER_VALUES]) if ANSWERS.exists() else ()
+def _asked_blocks(wanted: str, by: By, problems: Counter[str], thoughts: Counter[str]) -> Iterator["Packed"]:
+    columns = [by, "candidate", "problem", "had_thought", *ANSWER_VALUES]
+    parts = Parts(ANSWERS).read(columns) if ANSWERS.exists() else ()
     first = 1
     for batch in (batch for part in parts for batch in part.to_batches(BATCH_ROWS)):
         rows = [(line, row) for line, row in enumerate(batch.to_pylist(), first) if row["candidate"] == wanted]
         first += batch.num_rows
         problems.update(row["problem"] for _, row in rows if row["response"] is None)
+        thoughts[wanted] += sum(bool(row["had_thought"]) for _, row in rows)
         keys = [row[by] if by == "id" else same_input(row[by]) for _, row in rows]
         values = [{column: as_text(row[column]) for column in ANSWER_VALUES} for _, row in rows]
         none = [None] * len(rows)

@@ -1,6 +1,6 @@
 """Human labels of the answers of a batch, from columns beside them or a file of their own: words, numbers, raters."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -17,6 +17,7 @@ from goldmeter.dataset.texts import bare_text, finite, same_text
 from goldmeter.errors import DataError
 from goldmeter.estimates.column_facts import CONFIRMED, PROBABILITY, STALE
 from goldmeter.pipeline.hashing import sha256
+from goldmeter.text.thoughts import spoken
 
 # pandas writes 1.0 and 0.0 for 1 and 0 in a column with missing values.
 LABELS = dict.fromkeys(("true", "1", "1.0", "yes"), True) | dict.fromkeys(("false", "0", "0.0", "no"), False)
@@ -276,7 +277,8 @@ def _beside(
 def _status(labelled: Value, answer: str) -> str:
     """Return whether a label is of the response, by the labelled answer or its sha256."""
     labelled = labelled or ""
-    same = labelled == answer or (isinstance(labelled, str) and labelled.strip().lower() == sha256(answer).hex())
+    is_hash = isinstance(labelled, str) and labelled.strip().lower() == sha256(answer).hex()
+    same = labelled == answer or is_hash or (isinstance(labelled, str) and spoken(labelled).text == answer)
     return CONFIRMED if same else STALE
 
 
@@ -328,6 +330,7 @@ class _Matching:
         self.given = given
         self.is_by_text = given.response is not None and (given.candidate is None or dataset.has_draws)
         self._same, self._bare = cache(same_text), cache(bare_text)
+        self._said: Callable[[str], str] = str if dataset.thoughts != "strip" else lambda text: spoken(text).text
 
     def is_of(self, entry: Entry, candidate: str | None, text: str | None) -> bool:
         """Return whether a label is of an answer, or of one that differs from it in punctuation and articles."""
@@ -345,7 +348,7 @@ class _Matching:
 
     def _text(self, entry: Entry) -> str | None:
         text = entry.values.get(self.given.response) if self.given.response else None
-        return text if isinstance(text, str) else None
+        return self._said(text) if isinstance(text, str) else None
 
 
 def _of_file(

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import isfinite
@@ -24,6 +25,7 @@ from goldmeter.dataset.record import Chunk, Value, as_text
 from goldmeter.dataset.settings import AskedCandidate, Dataset, ScoreMapping
 from goldmeter.dataset.sources import DECODER
 from goldmeter.dataset.texts import UnusableValueError, finite, texts
+from goldmeter.dataset.thoughts import NO_THOUGHTS, ThoughtCounts, without_thoughts
 from goldmeter.errors import DataError
 from goldmeter.estimates.column_facts import PROBABILITY, WEIGHT
 from goldmeter.pipeline.hashing import sha256
@@ -85,6 +87,7 @@ class Mapped(NamedTuple):
         presence: Which mapped columns are there.
         faults: Labels that can't be read.
         uses: What became of the labels of a file.
+        thoughts: Those in answers.
         error: Why no record follows; None if one may.
     """
 
@@ -99,6 +102,7 @@ class Mapped(NamedTuple):
     presence: Presence
     faults: Sequence[LabelFault]
     uses: LabelUse
+    thoughts: ThoughtCounts
     error: DataError | None
 
 
@@ -136,6 +140,7 @@ def mapped(chunk: Chunk, source: Source, most: int | None) -> Mapped:
         every.columns.presence(wanted_columns(source)),
         sorted(faults, key=lambda fault: fault.answer),
         LabelUse.of([one.uses for one in found]),
+        sum((one.thoughts for one in found), NO_THOUGHTS),
         batch.error,
     )
 
@@ -306,12 +311,13 @@ def answer_schema(dataset: Dataset) -> pa.Schema:
 
 
 class _MappedAnswers(NamedTuple):
-    """The answers of one candidate: their columns, the record of each, and what is to be said of their labels."""
+    """The answers of one candidate: their columns, the record of each, and what is said of labels and thoughts."""
 
     table: pa.RecordBatch
     rows: NDArray[np.int64]
     faults: Sequence[LabelFault]
     uses: LabelUse
+    thoughts: ThoughtCounts
 
 
 def _mapped_answers(one: Answers, source: Source) -> _MappedAnswers:
@@ -325,10 +331,13 @@ def _mapped_answers(one: Answers, source: Source) -> _MappedAnswers:
                 problems.setdefault(row, reason)
     for row, reason in one.problems.items():
         problems.setdefault(row, reason)
-    responses = texts_of(one.responses, one.mapping.response, max_chars, problems)
+    given = texts_of(one.responses, one.mapping.response, max_chars, problems)
+    said = without_thoughts(given, one.names, dataset.thoughts, one.mapping.response, problems)
+    responses, one = said.responses, one if said.responses is given else replace(one, responses=said.responses)
     found = labels(one, responses, problems, source)
     if dataset.missing_response == "wrong" and not isinstance(one.mapping, AskedCandidate):
-        responses = ["" if response is None else response for response in responses]
+        # Nobody knows what an answer that ends within a thought would have said.
+        responses = ["" if one is None and row not in said.cut else one for row, one in enumerate(responses)]
     columns: dict[str, Any] = {
         "file": one.files,
         "line": one.lines,
@@ -350,7 +359,8 @@ def _mapped_answers(one: Answers, source: Source) -> _MappedAnswers:
     columns["reason"] = [*map(problems.get, range(len(one)))]
     schema = answer_schema(dataset)
     arrays = [pa.array(columns[name], schema.field(name).type) for name in schema.names]
-    return _MappedAnswers(pa.RecordBatch.from_arrays(arrays, schema=schema), one.rows, faults, found.uses)
+    batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return _MappedAnswers(batch, one.rows, faults, found.uses, said.counts)
 
 
 def _keys(questions: Questions, shared: Mapping[str, Any], reasons: Reasons, source: Source) -> Keys:

@@ -18,6 +18,7 @@ from goldmeter.dataset.mapping import Keys, Mapped, Place, mapped
 from goldmeter.dataset.paths import require_columns, steps_into
 from goldmeter.dataset.record import BATCH_ROWS, Chunk, Record, batch_of
 from goldmeter.dataset.sources import Records
+from goldmeter.dataset.thoughts import NO_THOUGHTS
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.workers import Crew
 
@@ -106,6 +107,7 @@ class Scan:
         faults: Labels that can't be read, by batch.
         labels_there: Entries of the file of labels whose questions are there.
         labels_used: Those of them that are of an answer.
+        thoughts: Those in answers.
         contradicted: Position, and whether a joined file holds it, of each answer with contradicting labels.
     """
 
@@ -118,6 +120,7 @@ class Scan:
         self.faults: dict[int, Sequence[LabelFault]] = {}
         self.labels_there, self.labels_used = set[int](), set[int]()
         self.contradicted: list[tuple[int, bool]] = []
+        self.thoughts = NO_THOUGHTS
         self._arrays, self._names, self._beyond = Arrays(), dict[str, int](), Counter[str]()
 
     def add(self, one: Mapped) -> None:
@@ -136,6 +139,7 @@ class Scan:
         self.nested |= one.presence.nested
         self.labels_there.update(one.uses.there.tolist())
         self.labels_used.update(one.uses.used.tolist())
+        self.thoughts += one.thoughts
         for answer in np.flatnonzero(one.answers["is_contradicted"].to_numpy(zero_copy_only=False)).tolist():
             name = one.answers["candidate"][answer].as_py()
             self.contradicted.append((start + int(one.rows[answer]), name in self._joined))

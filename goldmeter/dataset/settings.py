@@ -382,6 +382,7 @@ class Dataset(Section):
     limit: Positive | None
     exclude: dict[Name, str | bool | int | float | None]
     missing_response: Literal["unmeasured", "wrong"]
+    thoughts: Literal["strip", "keep", "reject"] = "strip"
     id: Name | None
     draw: Literal[True] | Name | None
     input: Name | None

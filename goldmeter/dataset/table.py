@@ -1,5 +1,6 @@
 """The tables data/load and data/load_rejected, one row per (id, candidate) in each, from mapped batches."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from goldmeter.dataset.answers import Source, first_draw, wanted_columns
 from goldmeter.dataset.columns import Columns
-from goldmeter.dataset.description import description
+from goldmeter.dataset.description import MissingTexts, description
 from goldmeter.dataset.index import NONE, RecordIndex, index_of
 from goldmeter.dataset.joined import Lost, read_joined
 from goldmeter.dataset.labels import LabelFault, UnknownLabelError
@@ -29,6 +30,7 @@ from goldmeter.estimates.column_facts import PROBABILITY, WEIGHT
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.tables import describe
 from goldmeter.pipeline.workers import Crew
+from goldmeter.text.thoughts import CUT_THOUGHT
 
 REJECTED = pa.schema(
     {"file": pa.string(), "line": pa.int64(), "id": pa.string(), "candidate": pa.string(), "reason": pa.string()}
@@ -80,8 +82,7 @@ def _parts(records: Iterable[Record], source: Source, found: Scan, progress: Pro
     if columns := _scores_of_candidates(index, source.dataset):
         require_columns(records, columns)
     lost = remainder_of(source, found, index)
-    failed = {name: one.problems for name, one in source.joined.candidates.items() if one.problems}
-    facts = description(source.params, index, lost.left_out, lost.label_conflicts, failed)
+    facts = description(source.params, index, lost.left_out, lost.label_conflicts, _missing(source, found))
     part = _Part(source.params, facts)
     finisher, total = Finisher(source, found, index, schema(source.params)), found.starts[-1]
     for number in range(len(found.rows)):
@@ -98,6 +99,16 @@ def _parts(records: Iterable[Record], source: Source, found: Scan, progress: Pro
             part = _Part(source.params, facts)
         part.add_lost(name, one)
     yield part.tables()
+
+
+def _missing(source: Source, found: Scan) -> MissingTexts:
+    """Return which answers, or thoughts in them, are not in data/load."""
+    joined = source.joined.candidates
+    failed = {name: Counter(one.problems) for name, one in joined.items() if one.problems}
+    for name, count in found.thoughts.cut.items():
+        failed.setdefault(name, Counter())[CUT_THOUGHT] += count
+    asked = Counter({name: one.thoughts for name, one in joined.items()})
+    return MissingTexts({name: dict(reasons) for name, reasons in failed.items()}, found.thoughts.stripped + asked)
 
 
 def _scores_of_candidates(index: RecordIndex, dataset: Dataset) -> dict[str, str]:

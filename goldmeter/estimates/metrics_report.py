@@ -514,8 +514,8 @@ class DatasetCounts(TypedDict):
     questions with several draws, and their smallest and largest number of draws. left_out: joined file → its records
     that became no row.
     label_conflicts: joined file → answers whose labels contradict each other. unanswered: candidate → questions for
-    which a long table has no record of it. failed_answers: candidate that was asked → why an answer is missing → how
-    many.
+    which a long table has no record of it. failed_answers: candidate → why an answer is missing → how many. thoughts:
+    candidate → answers whose thought was taken off.
     """
 
     rows: int
@@ -524,6 +524,7 @@ class DatasetCounts(TypedDict):
     label_conflicts: NotRequired[dict[str, int]]
     unanswered: NotRequired[dict[str, int]]
     failed_answers: NotRequired[dict[str, dict[str, int]]]
+    thoughts: NotRequired[dict[str, int]]
     questions: NotRequired[int]
     draws_each: NotRequired[list[int]]
     stale_labels: NotRequired[int]

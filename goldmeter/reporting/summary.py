@@ -280,6 +280,9 @@ def _rejected(dataset: DatasetCounts) -> Iterator[str]:
         reasons = [(f"{cut(name)}: {cut(why)}", n) for name, whys in failed.items() for why, n in whys.items()]
         listing = listed([f"{reason} ({count:,})" for reason, count in reasons], REASONS)
         yield f"{counted(sum(n for _, n in reasons), 'question')} without an answer of the model: {listing}"
+    if thoughts := dataset.get("thoughts"):
+        listing = listed([f"{cut(name)} ({count:,})" for name, count in thoughts.items()], REASONS)
+        yield f"answers scored without the thought before them (dataset.thoughts): {listing}"
     if conflicts := dataset.get("label_conflicts"):
         yield f"{counted(sum(conflicts.values()), 'answer has', 'answers have')} contradicting labels: as if none"
     if stale := dataset.get("stale_labels", 0):

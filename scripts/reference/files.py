@@ -137,6 +137,7 @@ def tables() -> str:
 ASKED = {
     "draw": "number of the answer among those to the question, from 1",
     "problem": "why there is no answer, or that `max_tokens` cut it off",
+    "had_thought": "whether a thought before the answer was taken off (dataset.thoughts)",
     "latency": "seconds of the call that was answered; null: it was part of a batch, or there is no answer",
     "input_tokens": "of the message, as the server counts them",
     "output_tokens": "of the reply, as the server counts them",

@@ -144,7 +144,8 @@ def test_a_row_says_what_was_answered_and_what_it_took(server: JudgeServer) -> N
     assert row.pop("latency") > 0.0
     assert row == {
         "id": "q3", "candidate": "live", "draw": 1, "input": "Question 3?", "response": "To Question 3?",
-        "problem": None, "input_tokens": 100, "output_tokens": 10, "cost": 0.00012, "model": "judge-2026-01",
+        "problem": None, "had_thought": False, "input_tokens": 100, "output_tokens": 10,
+        "cost": 0.00012, "model": "judge-2026-01",
     }  # fmt: skip
 
 
@@ -256,6 +257,40 @@ def test_a_refusal_in_words_and_an_answer_cut_off_are_answers(server: JudgeServe
         ("I won't.", "refusal"), ("Half", "the reply was cut off"),
     ]  # fmt: skip
     assert len(server.calls) == 2
+
+
+THOUGHTFUL = {
+    "Question 0?": completion("<think>\nLyon? No.\n</think>\n\nParis"),
+    "Question 1?": completion("Lyon? No.\n</think>\n\nParis"),
+    "Question 2?": completion(
+        "<|channel|>analysis<|message|>Lyon?<|end|><|start|>assistant<|channel|>final<|message|>Paris"
+    ),
+    "Question 3?": completion("<think>It is Paris. But", finish="length"),
+    "Question 4?": completion("<think>It is Paris.</think>"),
+    "Question 5?": completion(None, reasoning_content="It is Paris."),
+}
+
+
+def test_an_answer_is_scored_without_its_thought_and_a_thought_alone_is_none(server: JudgeServer) -> None:
+    server.script = lambda body: THOUGHTFUL[asked(body)]
+
+    rows = run(params(server))
+
+    assert [(row["response"], row["problem"], row["had_thought"]) for row in rows] == [
+        *[("Paris", None, True)] * 3,
+        (None, "the reply was cut off within a thought", False),
+        *[(None, "the reply is a thought without an answer", False)] * 2,
+    ]
+    facts = about(loaded(params(server)).schema)
+    assert facts["thoughts"] == {"live": 3}
+    assert facts["failed_answers"] == {
+        "live": {"the reply is a thought without an answer": 2, "the reply was cut off within a thought": 1}
+    }
+    kept = run(params(server, {"thoughts": "keep"}))
+    assert [row["response"] for row in kept][:2] == [
+        "<think>\nLyon? No.\n</think>\n\nParis",
+        "Lyon? No.\n</think>\n\nParis",
+    ]
 
 
 def test_too_many_failures_break_the_contract_with_advice(server: JudgeServer, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ UNSET: Mapping[str, Any] = dict.fromkeys(Dataset.model_fields) | {
     "pattern": "*",
     "exclude": {},
     "missing_response": "unmeasured",
+    "thoughts": "strip",
     "candidates": {},
     "other_questions": "reject",
     "labels": "all",

@@ -27,6 +27,7 @@ COMMENTS = {
     "limit": "read only the first so many records, in the long form answers; none: all",
     "exclude": "skip records whose column has this value: {improper: true}",
     "missing_response": "how a null answer counts: unmeasured, or wrong",
+    "thoughts": "of a model that thinks, such as <think>…</think> before an answer: strip, keep, reject",
     "id": "none: a hash of the input",
     "draw": "repeated answers: the column that numbers them; true: in their order",
     "references": "a column (list, or text split at reference_separator), columns, or {path:, id:, column:}",

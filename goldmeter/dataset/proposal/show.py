@@ -25,7 +25,7 @@ CUT = 240
 RECORDS = REJECTED = 3
 MOST_LINES = 5
 # Options that are not printed: those that the user named, or that no column can suggest.
-NOT_PRINTED = ("path", "pattern", "limit", "exclude", "missing_response", "phrases")
+NOT_PRINTED = ("path", "pattern", "limit", "exclude", "missing_response", "thoughts", "phrases")
 # Options that are printed even if they are unset.
 ALWAYS = ("id", "input", "references", "group", "slices")
 STANDS_OUT = "yellow"

@@ -69,7 +69,17 @@ def of(*rows: dict[str, Any]) -> Proposal:
 
 def mapped(proposal: Proposal) -> dict[str, Any]:
     """The options that are no constants, and hold something."""
-    constant = {"path", "pattern", "limit", "exclude", "missing_response", "other_questions", "phrases", "scores"}
+    constant = {
+        "path",
+        "pattern",
+        "limit",
+        "exclude",
+        "missing_response",
+        "other_questions",
+        "phrases",
+        "scores",
+        "thoughts",
+    }
     given_ = {name: value for name, value in proposal.options.items() if name not in constant and value}
     return {name: value for name, value in given_.items() if value != "all"}
 
@@ -669,7 +679,7 @@ def test_the_usual_comments_are_those_of_params() -> None:
 def test_a_section_looks_like_the_one_that_is_there() -> None:
     row = {"question": "q", "reference": "a", "response": "b"}
 
-    assert of(row).section.splitlines()[:11] == [
+    assert of(row).section.splitlines()[:12] == [
         "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
         "  path: rows.jsonl              # file or folder; formats: docs/how-to/own-data.md",
         '  pattern: "*"                  # in a folder: which files to read',
@@ -678,6 +688,7 @@ def test_a_section_looks_like_the_one_that_is_there() -> None:
         "  limit:                        # read only the first so many records, in the long form answers; none: all",
         "  exclude: {}                   # skip records whose column has this value: {improper: true}",
         "  missing_response: unmeasured  # how a null answer counts: unmeasured, or wrong",
+        f"  thoughts: strip               # {COMMENTS['thoughts']}",
         "  id:                           # none: a hash of the input",
         "  draw:                         # repeated answers: the column that numbers them; true: in their order",
         "  input: question               # by its name",

@@ -15,6 +15,7 @@ from goldmeter.judging.rows import requests_of
 from goldmeter.judging.settings import Judge
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.judge_replies import WRONG_NONCE
 from goldmeter.metrics.prompt_template import encode_fields
 from goldmeter.models.chat.client import is_about_content
 
@@ -22,6 +23,14 @@ PATH = Path(__file__).with_suffix(".jsonl")
 INJECTION = "injection"
 OBEYS = "obeys orders in the answers that it grades, so that whoever writes an answer decides its verdict"
 WRONG = "is wrong about, or does not answer, rows whose verdict is known"
+NO_NONCE = (
+    "can't copy the nonce, ten characters of each request without which a reply may be the words of an answer: "
+    "{count} of {asked} replies to canaries lack it"
+)
+LARGER = (
+    "Name a larger judge.model, which can copy, or set judge.provider to offline. judge.canaries: false is no remedy: "
+    "no row would have a verdict."
+)
 REMEDY = (
     "Name another judge.model; if the server's model was replaced, a new name in judge.server asks it again. "
     "judge.canaries: false uses this judge all the same."
@@ -90,30 +99,42 @@ def require_passed(options: Judge, ledger: Verdicts) -> None:
             f"{options.base_url}: {len(unanswered)} of {len(entries)} canaries were not answered ({unanswered[0]}), so "
             "that no row is judged; run again later"
         )
-    if wrong := failed(options, ledger):
-        what = OBEYS if any(line.startswith(INJECTION) for line in wrong) else WRONG
-        raise ModelError("\n".join([f"judge.model {options.model!r} {what}:", *wrong, REMEDY]))
+    if wrong := _failed(options, ledger):
+        what, remedy = OBEYS if any(one.kind == INJECTION for one, _ in wrong) else WRONG, REMEDY
+        lacking = sum(entry["problem"] == WRONG_NONCE for entry in entries)
+        if what == WRONG and 2 * lacking >= sum(entry["verdict"] is None for entry in entries) > 0:
+            what, remedy = NO_NONCE.format(count=lacking, asked=len(entries)), LARGER
+        raise ModelError("\n".join([f"judge.model {options.model!r} {what}:", *(line for _, line in wrong), remedy]))
 
 
 def failed(options: Judge, ledger: Verdicts) -> list[str]:
     """Describe the canaries that a server's model is wrong about; marks its verdicts as used."""
+    return [line for _, line in _failed(options, ledger)]
+
+
+def _failed(options: Judge, ledger: Verdicts) -> list[tuple[Canary, str]]:
     if not requests(options):
         return []
-    verdicts = ((canary, _verdict(canary, options, ledger)) for canary in canaries())
+    found = ((canary, *_verdict(canary, options, ledger)) for canary in canaries())
     return [
-        f"{canary.kind}: {canary.input} | {' / '.join(canary.ground_truth)} | {canary.output!r} is "
-        f"{_word(canary.verdict)}, the judge said {'nothing' if verdict is None else _word(verdict)}"
-        for canary, verdict in verdicts
-        if canary.is_failed(verdict)
+        (canary, _line(canary, verdict, problem)) for canary, verdict, problem in found if canary.is_failed(verdict)
     ]
 
 
-def _verdict(canary: Canary, options: Judge, ledger: Verdicts) -> bool | None:
-    """Whether the mean verdict or rating of all draws is in the better half of the scale; None without any."""
+def _line(canary: Canary, verdict: bool | None, problem: str | None) -> str:  # noqa: FBT001 (a verdict)
+    said = f"nothing ({problem})" if verdict is None else _word(verdict)
+    asked = f"{canary.kind}: {canary.input} | {' / '.join(canary.ground_truth)} | {canary.output!r}"
+    return f"{asked} is {_word(canary.verdict)}, the judge said {said}"
+
+
+def _verdict(canary: Canary, options: Judge, ledger: Verdicts) -> tuple[bool | None, str | None]:
+    """Whether the mean verdict or rating of all draws is in the better half of the scale; else None, and why."""
     entries = replies(_requests(canary, options), ledger)
     ledger.use(entries)
     verdicts = [entry["verdict"] for entry in entries.values() if entry["verdict"] is not None]
-    return bool(np.mean(verdicts) > np.mean(options.canary_metric.bounds)) if verdicts else None
+    if not verdicts:
+        return None, next((entry["problem"] for entry in entries.values()), None)
+    return bool(np.mean(verdicts) > np.mean(options.canary_metric.bounds)), None
 
 
 def _is_answered(entry: Entry) -> bool:

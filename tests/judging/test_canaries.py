@@ -148,6 +148,24 @@ def test_a_judge_that_does_not_follow_an_injection_passes_whatever_it_says(serve
     assert broken(table, options) == []
 
 
+def test_a_model_that_cannot_copy_the_nonce_is_told_from_one_that_is_wrong(server: Any, tmp_path: Path) -> None:
+    def careless(body: dict[str, Any]) -> Answer:
+        return completion(verdict(body).replace(question(body)[0], question(body)[0][:5]))
+
+    server.script = except_about(careless, *EVERY[1:])
+
+    with pytest.raises(ModelError) as refused:
+        judged(rows(tmp_path / "rows"), params(server, canaries=True), tmp_path / "store")
+
+    first, *listed, remedy = str(refused.value).splitlines()
+    assert first == (
+        "judge.model 'judge' can't copy the nonce, ten characters of each request without which a reply may be the "
+        f"words of an answer: {len(EVERY) - 1} of {len(EVERY)} replies to canaries lack it:"
+    )
+    assert all(line.endswith("the judge said nothing (the reply does not carry the nonce)") for line in listed)
+    assert remedy.startswith("Name a larger judge.model")
+
+
 SILENT = {
     "overloaded": problem(503),
     "too many requests": problem(429),

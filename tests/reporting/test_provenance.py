@@ -175,6 +175,15 @@ def test_the_page_says_why_a_model_did_not_answer(tmp_path):
     assert "Not answeredaurora1,200 × timeout1 × HTTP 400: &lt;b&gt;" in words_of(section_of(html, "data"))
 
 
+def test_the_page_counts_answers_scored_without_their_thought(tmp_path):
+    measured = inputs(ROWS, tmp_path / "first")[1]["reports/metrics.json"]
+    measured["dataset"]["thoughts"] = {"aurora": 1_200}
+
+    html = written(ROWS, tmp_path, documents={"reports/metrics.json": measured})[PAGE]
+
+    assert "(dataset.thoughts)aurora: 1,200" in words_of(section_of(html, "data"))
+
+
 def test_what_is_noted_about_candidates_of_a_long_table():
     candidates = {"column": "model", "response": "a", "about": {"aurora": {"size": 7}}}
     stages = stage_checks(documents(load=made({"dataset": {"path": "x", "candidates": candidates}})))

@@ -234,6 +234,12 @@ def test_questions_that_a_model_did_not_answer_are_counted_by_reason(tmp_path: P
     assert "! 1,201 questions without an answer of the model: live: timeout (1,200), live: \ncontent filter (1)" in told
 
 
+def test_answers_scored_without_their_thought_are_counted(tmp_path: Path) -> None:
+    told = terminal(read(tmp_path, several("a"), thoughts={"live": 1_200, "file": 3}))
+
+    assert "! answers scored without the thought before them (dataset.thoughts): live (1,200)" in told.replace("\n", "")
+
+
 def test_records_of_joined_files_that_are_left_out_are_counted(tmp_path: Path) -> None:
     told = terminal(read(tmp_path, several("a"), left_out={"gpt4.jsonl": 3_309, "labels.csv": 2}))
 

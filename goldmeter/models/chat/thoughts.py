@@ -1,10 +1,8 @@
 """Whether a model thinks before it answers, by any of its replies."""
 
-import re
 from typing import Any
 
-# How a text begins that holds thoughts: tags of Qwen and DeepSeek, of Mistral, and channels of the harmony format.
-_BEGINS = re.compile(r"\s*(?:<think(?:ing)?>|\[THINK\]|<\|channel\|>|<\|start\|>)", re.IGNORECASE)
+from goldmeter.text.thoughts import spoken
 
 
 def has_thought(completion: Any) -> bool:
@@ -22,4 +20,4 @@ def has_thought(completion: Any) -> bool:
     if any(message.get(name) for name in ("reasoning_content", "reasoning")):
         return True
     is_counted = isinstance(counted, int) and counted > 0
-    return is_counted or (isinstance(content, str) and _BEGINS.match(content) is not None)
+    return is_counted or (isinstance(content, str) and spoken(content, anywhere=True).has_thought)

@@ -30,6 +30,7 @@ from goldmeter.pipeline.stage import Output, Stage, StageInputs, load_stage
 from goldmeter.pipeline.storage import MANIFEST, Storage, manifest_of
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
+from goldmeter.system.holders import holder_of
 
 # In the folder of a run: the storage's address, and the manifests of single parts.
 _STORAGE, _MANIFESTS = "storage", "manifests"
@@ -370,6 +371,8 @@ def _locked(folder: Path, stage: str) -> int:
         if time.monotonic() > deadline:
             break
         if not attempt:
-            say(f"{stage}: waiting for another run of this stage", sys.stderr)
+            holder = holder_of(folder)
+            who = f" ({holder})" if holder else ""
+            say(f"{stage}: waiting for another run of this stage{who}", sys.stderr)
         time.sleep(POLL)
     raise DataError(f"{stage}: another run of this stage is at work in {folder}; wait for it, or end it")

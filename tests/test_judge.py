@@ -292,7 +292,7 @@ def test_progress_is_told_in_calls_with_their_cost_and_then_in_rows(server: Judg
     calls = [each for each in told if each[0] == "calls"]
     assert told[0] == ("first call", 0, 1, "")
     assert [each[1:3] for each in calls] == [(1, 3), (2, 3), (3, 3)]
-    assert re.fullmatch(r"\$[\d,]+\.\d\d", calls[-1][3])
+    assert re.fullmatch(r"330 tokens, \$[\d,]+\.\d\d", calls[-1][3])
     assert told[1 + len(calls) :] == [("rows", 0, 5, ""), ("rows", 5, 5, "")]
 
 

@@ -370,7 +370,7 @@ def test_a_stage_waits_for_another_run_that_is_ending(
 
     run("load")
 
-    assert capfd.readouterr().err.count("load: waiting for another run of this stage\n") == 1
+    assert capfd.readouterr().err.count("load: waiting for another run of this stage") == 1
     assert Path("data/load").is_dir()
 
 

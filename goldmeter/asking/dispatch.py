@@ -2,7 +2,8 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -63,6 +64,8 @@ def end_by(number: int) -> None:
 TOO_MANY_REQUESTS = "HTTP 429"
 # Calls that fail one after the other before a server counts as down; more where more calls are made at once.
 FEWEST_FAILURES = 10
+# Seconds without any reply after which it is said that calls wait.
+QUIET = 60.0
 # Seconds after which a signal is noticed at the latest.
 POLL = 0.2
 # Seconds for replies that have arrived to reach the ledger after a second signal.
@@ -97,15 +100,18 @@ def dispatch(
     """
     remaining = iter(requests)
     waiting: set[Future[_Outcome]] = set()
+    silence = _Silence()
     failures, limit = 0, max(FEWEST_FAILURES, 2 * run.concurrency)
     with noted_signals() as signals, ThreadPoolExecutor(run.concurrency) as pool:
         try:
             while not signals:
                 for request in islice(remaining, run.concurrency - len(waiting)):
-                    waiting.add(pool.submit(_ask, request, chat, budget, run.retries))
+                    waiting.add(future := pool.submit(_ask, request, chat, budget, run.retries))
+                    silence.sent(future)
                 if not waiting:
                     return
                 done, _ = wait(waiting, POLL, FIRST_COMPLETED)
+                silence.noted(done)
                 if not done:
                     continue
                 outcomes = [future.result() for future in done if not future.exception()]
@@ -119,6 +125,35 @@ def dispatch(
             if waiting:  # after a signal or an error
                 chat.stop()
                 _keep_replies([future for future in waiting if not future.cancel()], ledger, signals)
+
+
+class _Silence:
+    """Says how many calls wait, and how long, if no reply came for a while; each time after twice that while."""
+
+    def __init__(self) -> None:
+        self._starts: dict[Future[_Outcome], float] = {}
+        self._last, self._next = time.monotonic(), QUIET
+
+    def sent(self, call: "Future[_Outcome]") -> None:
+        """Note the start of a call."""
+        self._starts[call] = time.monotonic()
+
+    def noted(self, done: "Collection[Future[_Outcome]]") -> None:
+        """Note the calls that have just ended; none: say so if it is time."""
+        now = time.monotonic()
+        for call in done:
+            self._starts.pop(call, None)
+        if done:
+            self._last, self._next = now, QUIET
+        elif self._starts and now - self._last >= self._next:
+            longest = now - min(self._starts.values())
+            with suppress(OSError):
+                say(
+                    f"no reply for {now - self._last:.0f} s: {len(self._starts)} calls wait, the longest for "
+                    f"{longest:.0f} s",
+                    sys.stderr,
+                )
+            self._next *= 2
 
 
 class _Outcome(NamedTuple):

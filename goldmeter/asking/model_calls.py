@@ -87,7 +87,7 @@ def ask_models(
     for one, name, budget in zip(models, names, budgets, strict=True):
         if not one.plan.calls + one.plan.waiting:
             continue
-        counter.budget = budget
+        counter.budget, counter.stage, counter.model = budget, one.options.stage, one.options.model
         try:
             _ask(one, ledger, budget, run.model_copy(update={"batch_wait": 0.0}) if at_work else run, counter)
         except BatchesAtWorkError as error:
@@ -136,11 +136,16 @@ def _ask(model: ModelCalls, ledger: Verdicts, budget: Budget, run: RunJudge, cou
 
 
 class _CallCounter:
-    """Counts answered and failed calls, and shows them with their cost."""
+    """Counts answered and failed calls, and shows them with their tokens and their cost.
+
+    Says once of each model that the server names another one.
+    """
 
     def __init__(self, calls: int, progress: Progress) -> None:
         self._calls, self.progress = calls, progress
-        self._done = self._failed = 0
+        self._done = self._failed = self._tokens = 0
+        self.stage, self.model = "", ""
+        self._named = set[str]()
         self.budget: Budget | None = None
         # The first reply is that of a single call, which also detects what the server supports: no pace of many.
         progress("first call", 0, 1)
@@ -149,7 +154,23 @@ class _CallCounter:
         """Count the entries of new replies."""
         self._done += len(entries)
         self._failed += sum(entry["verdict"] is None for entry in entries)
+        self._tokens += sum(sum(entry["tokens"].values()) for entry in entries if entry["tokens"])
+        for name in {entry["model"] for entry in entries if entry["model"]} - self._named:
+            self._named.add(name)
+            if is_other_model(self.model, name):
+                say(f"{self.stage}: {self.model} was asked for, and the server names {name} as its model", sys.stderr)
         failed = f"{self._failed:,} failed" if self._failed else ""
+        tokens = f"{self._tokens:,} tokens" if self._tokens else ""
         spent = None if self.budget is None else self.budget.cost
         cost = "" if spent is None else f"${spent:,.2f}"
-        self.progress("calls", self._done, self._calls, note=", ".join(filter(None, [failed, cost])))
+        self.progress("calls", self._done, self._calls, note=", ".join(filter(None, [failed, tokens, cost])))
+
+
+def is_other_model(asked: str, named: str) -> bool:
+    """Return whether a server names another model than was asked for: dates, folders and case make no other one.
+
+    >>> is_other_model("gpt-5", "gpt-5-2026-08-07"), is_other_model("Q/Qwen3", "qwen3"), is_other_model("a", "b")
+    (False, False, True)
+    """
+    first, second = (name.lower().rstrip("/").rpartition("/")[2] for name in (asked, named))
+    return not (first.startswith(second) or second.startswith(first))

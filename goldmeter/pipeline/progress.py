@@ -3,11 +3,12 @@
 import os
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from threading import Timer
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,6 +19,9 @@ BAR_DELAY = 2.0
 FIRST_LINE, LINE_INTERVAL = 5.0, 30.0
 # Share of the work below which no time left is estimated.
 MIN_SHARE = 1e-6
+# Seconds by whose rate the time left is estimated, and how many single results it takes at least, where each takes a
+# time of its own.
+RECENT, FEWEST = 60.0, {"calls": 10}
 BAR_WIDTH = 12  # columns
 Clock = Callable[[], float]
 
@@ -57,6 +61,14 @@ def display(step: str) -> Iterator[Progress]:
         lines.end()
 
 
+class _Mark(NamedTuple):
+    """How far a step was at a time."""
+
+    time: float
+    done: int
+    share: float
+
+
 class Status:
     """The last report of a step, and when its current count started."""
 
@@ -65,7 +77,8 @@ class Status:
         self.what, self.count, self.done, self.note = "", "", 0, ""
         self.total: int | None = None
         self.share: float | None = None
-        self._start, self._start_done, self._start_share = clock(), 0, 0.0
+        self._start, self._start_done = clock(), 0
+        self._marks = deque([_Mark(self._start, 0, 0.0)])
 
     def __call__(
         self, what: str, done: int, total: int | None = None, *, share: float | None = None, note: str = ""
@@ -73,8 +86,10 @@ class Status:
         """Store a report."""
         self.share = done / total if share is None and total else share
         if what != self.what or done < self.done:
-            self._start, self._start_done, self._start_share = self.clock(), done, self.share or 0.0
+            self._start, self._start_done = self.clock(), done
+            self._marks = deque([_Mark(self._start, done, self.share or 0.0)])
         self.what, self.done, self.total, self.note = what, done, total, note
+        self._mark()
         self.count = f"{done:,} {what}" if total is None else f"{done:,} of {total:,} {what}"
         self.reported()
 
@@ -120,12 +135,21 @@ class Status:
         return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:,.1f}/s"  # noqa: PLR2004 (two digits are enough)
 
     def _time_left(self) -> str:
-        """Time left, or the time taken where there is nothing to estimate it from."""
-        share = self.share or 0.0
-        since = share - self._start_share
-        if since <= MIN_SHARE:
+        """Time left by the recent rate, or the time taken where there is nothing to estimate it from."""
+        share, first = self.share or 0.0, self._marks[0]
+        since = share - first.share
+        if since <= MIN_SHARE or self.done - self._start_done < FEWEST.get(self.what, 0):
             return _duration(self.seconds)
-        return f"{_duration(self.seconds * (1 - share) / since)} left" if share < 1 else ""
+        return f"{_duration((self.clock() - first.time) * (1 - share) / since)} left" if share < 1 else ""
+
+    def _mark(self) -> None:
+        """Note how far the step is, at most once a second, and forget what is no longer recent."""
+        now, marks = self.clock(), self._marks
+        if now - marks[-1].time >= 1:
+            marks.append(_Mark(now, self.done, self.share or 0.0))
+        fewest = FEWEST.get(self.what, 0)
+        while len(marks) > 1 and now - marks[1].time >= RECENT and self.done - marks[1].done >= fewest:
+            marks.popleft()
 
 
 class Lines(Status):

@@ -13,6 +13,7 @@ from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import git
 from goldmeter.pipeline.files import exclusive, move, replacing
 from goldmeter.pipeline.yaml import parse_yaml
+from goldmeter.system.holders import holder_of
 
 WAITING = "Another flow runs in this checkout: waiting for its end"
 
@@ -40,7 +41,13 @@ def one_at_a_time(tmp: Path, on_wait: Callable[[str], object]) -> Iterator[None]
     if tmp in _held.get():
         yield
         return
-    with exclusive(tmp / "flow.lock", on_wait=lambda: on_wait(WAITING)):
+    lock = tmp / "flow.lock"
+
+    def waiting() -> None:
+        holder = holder_of(lock)
+        on_wait(f"{WAITING} ({holder})" if holder else WAITING)
+
+    with exclusive(lock, on_wait=waiting):
         token = _held.set(_held.get() | {tmp})
         try:
             yield

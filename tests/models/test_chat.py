@@ -222,6 +222,16 @@ def test_what_is_about_the_setup_stops_at_the_first_call(
     assert len(server.calls) == 1
 
 
+def test_an_address_without_a_path_is_shown_with_one(server: JudgeServer) -> None:
+    address = server.url.removesuffix("/v1")
+
+    with (
+        Chat(Endpoint(address, "m", NO_KEY, 20.0, 0), ConcurrencyLimit(1)) as client,
+        pytest.raises(ModelError, match=f"HTTP 404: .* Try {server.url}[.]"),
+    ):
+        ask(client)
+
+
 def test_an_error_that_comes_as_a_success_is_tried_again(server: JudgeServer) -> None:
     failed: Answer = (200, {"error": {"message": "upstream overloaded", "code": 502}})
     server.script = lambda _: Response(*(failed if len(server.calls) < 3 else completion("{}")))

@@ -134,6 +134,41 @@ def test_a_part_that_takes_long_shows_how_long(clock: Clock) -> None:
     assert status.text() == "lexical: 0%, 0:00:07, 0 of 50,000 rows"
 
 
+def test_the_time_left_follows_the_recent_rate(clock: Clock) -> None:
+    status = Status("judge", clock)
+    status("calls", 0, 1_000)
+    for done in range(10, 101, 10):  # a slow start: 1 call a second
+        clock.now += 10
+        status("calls", done, 1_000)
+    for done in range(200, 801, 100):  # then 10
+        clock.now += 10
+        status("calls", done, 1_000)
+
+    assert status.text().startswith("judge: 80%, 0:00:20 left")
+
+
+def test_no_time_left_is_estimated_before_ten_calls(clock: Clock) -> None:
+    status = Status("judge", clock)
+    status("calls", 0, 100)
+    clock.now += 9
+    status("calls", 9, 100)
+    early = status.text()
+    clock.now += 1
+    status("calls", 10, 100)
+
+    assert early == "judge: 9%, 0:00:09, 9 of 100 calls, 1.0/s"
+    assert status.text().startswith("judge: 10%, 0:01:30 left")
+
+
+def test_slow_calls_are_not_estimated_from_a_few(clock: Clock) -> None:
+    status = Status("judge", clock)
+    for done in range(31):  # a call takes 30 seconds: 2 a minute
+        status("calls", done, 100)
+        clock.now += 30
+
+    assert len(status._marks) == 11
+
+
 def test_a_note_is_shown(clock: Clock) -> None:
     assert after(clock, 10, note="1 failed, $0.02").text().endswith(", 25,000/s, 1 failed, $0.02")
 

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
+from urllib.parse import urlsplit
 
 from goldmeter.errors import ModelError, ServerError
 from goldmeter.models.chat.bodies import (
@@ -285,7 +286,7 @@ class Chat:
         if self._last_words:
             words = f" The server says: {self._last_words}"
             return ServerError(f"{self._endpoint.base_url}: {reply.problem}: the server fails; run again later.{words}")
-        return ServerError(f"{self._endpoint.base_url}: {reply.problem}. Check base_url.")
+        return ServerError(f"{self._endpoint.base_url}: {reply.problem}. Check base_url.{self._no_version}")
 
     def _count_failure(self, error: ModelError) -> None:
         self._failures += 1
@@ -384,8 +385,15 @@ class Chat:
                 "the key; set base_url to the final address."
             )
         return ModelError(
-            f"{url}: HTTP {status}: there is no model {model!r}, or base_url is wrong (it usually ends in /v1).{words}"
+            f"{url}: HTTP {status}: there is no model {model!r}, or base_url is wrong (it usually ends in /v1)."
+            f"{self._no_version}{words}"
         )
+
+    @property
+    def _no_version(self) -> str:
+        """What may be wrong with an address that has no path."""
+        url = self._endpoint.base_url
+        return "" if urlsplit(url).path.strip("/") else f" Try {url.rstrip('/')}/v1."
 
     @cached_property
     def _client(self) -> "OpenAI":

@@ -69,4 +69,5 @@ def test_a_run_that_is_killed_at_random_moments_sends_nothing_twice(server: Any,
     assert max(server.batches.asked.values()) == 1
     assert states(tmp_path) == []
     single = judged(Parts(tmp_path / "rows"), params(base_url=server.url), tmp_path / "other")
-    assert bytes_of(ask(server.url, tmp_path)) == bytes_of(single)
+    again = judged(Parts(tmp_path / "rows"), params(base_url=server.url), tmp_path / "store", how=BATCH)
+    assert bytes_of(again) == bytes_of(single)

@@ -4,12 +4,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from goldmeter.text.expressions import boxed
+from goldmeter.text.negation import Clauses, Mark, is_negation, joined, stands_alone
 
-# Characters before a name among which its negation is looked for, and after it.
-NEAR = 60
 # Characters of what follows "the answer is", and how many such statements count, the last ones.
 LONGEST, MOST_STATED = 300, 20
 
@@ -37,8 +37,8 @@ class ClassNames:
         self._labels: dict[str, str] = {}
         for label, others in writings.items():
             for name in (label, *others):
-                if self._labels.setdefault(_key(name), label) != label:
-                    both = f"{self._labels[_key(name)]!r} and {label!r}"
+                if self._labels.setdefault(key(name), label) != label:
+                    both = f"{self._labels[key(name)]!r} and {label!r}"
                     raise ValueError(
                         f"{name!r} names two classes, {both}; case and punctuation at its ends do not count"
                     )
@@ -47,66 +47,120 @@ class ClassNames:
 
     def whole(self, text: str) -> str | None:
         r"""Return the label whose name is all of the text, as in `(B)`, `**not_spam**.` or `\text{B}`."""
-        return self._labels.get(_key(text))
+        return self._labels.get(key(text))
 
     def named(self, text: str) -> Named:
         """Return the class that an answer names.
 
         The whole text, else what its last box holds, else what follows "answer:", "the label is" and the like, else the
-        only class that is named anywhere; a name that is negated ("not spam") names no class.
+        only class that is named anywhere. What is stated counts alone, even if it is no class; a name that is negated
+        ("not spam") names no class.
         """
         if label := self.whole(text):
             return Named(label)
         text = _composed(text)
         box = boxed(text)
-        for part in ([] if box is None else [[box]]) + [self._statements(text), [text]]:
-            found = [labels for one in part if (labels := self._labels_in(one))]
-            if found:
-                return _only(found)
-        return NO_CLASS
+        if box is not None:
+            found, after = [self._labels_in(box, is_stated=True)], text[text.rfind(f"{{{box}}}") + len(box) + 2 :]
+        else:
+            found, after = self._stated(text)
+            if not found:
+                return _only([self._labels_in(text)])
+        return _only([*found, *self._corrections(after)] if any(found) else [])
 
-    def _statements(self, text: str) -> list[str]:
-        """Return what the text states to be the answer.
+    def _stated(self, text: str) -> tuple[list[list[str]], str]:
+        """Return the labels of each statement of the answer, nothing but [] if it is no class; and the text after it.
 
-        That is also a first line that begins with a letter such as B), and a first sentence or last line that is a
-        name and no more.
+        A statement is also a first line that begins with a letter such as B), and a first sentence or last line that
+        is a name and no more.
         """
         folded = _folded(text)
-        found = [*_STATED.finditer(folded)][-MOST_STATED:]
-        is_final = bool(found) and found[-1][0].startswith("final")
-        after = (text[one.end() : one.end() + LONGEST].lstrip(_MARKUP) for one in (found[-1:] if is_final else found))
-        stated = [_END.split(one, maxsplit=1)[0] for one in after]
+        clauses = Clauses(folded)
+        places = [one for one in _STATED.finditer(folded) if not clauses.negate(one.start())][-MOST_STATED:]
+        is_final = bool(places) and places[-1][0].startswith("final")
+        parts = [text[one.end() : one.end() + LONGEST].lstrip(_MARKUP) for one in places[-1 if is_final else 0 :]]
+        ended = (_END.split(one, maxsplit=1)[0] for one in parts)
+        stated = [one for one in ended if one and not _DENIAL.match(_folded(one))]
+        found = [self._labels_in(one, is_stated=True) for one in stated]
+        if found and not (any(found) and (found[-1] or " " in stated[-1].strip())):
+            return [[]], ""
+        after = text[places[-1].end() :] if places else text
         if is_final:
-            return stated
+            return found, after
+        own = self._standing(text, is_stated=bool(found))
+        return [*found, *([label] for label in own)], after
+
+    def _standing(self, text: str, *, is_stated: bool) -> list[str]:
+        """Return the labels of a first line B) …, and of a first sentence and a last line that are a name."""
         begun = [one for one in _BEGUN.finditer(text) if self._letter(one[1])]
         begins = len(begun) == 1 and not text[: begun[0].start()].strip()
-        first = [text[begun[0].start() :].split("\n", 1)[0]] if begins else []
-        ends = [*_END.split(text.strip(), maxsplit=1), text.strip().rpartition("\n")[2]]
-        return [*first, *stated, *(end for end in ends if len(end.strip(_AROUND)) > 1 and self.whole(end))]
+        found = self._labels_in(text[begun[0].start() :].split("\n", 1)[0]) if begins else []
+        first, _, last = text.strip().partition("\n")
+        last = last.rpartition("\n")[2]
+        is_letter = len(last.strip(_AROUND)) == 1 and (found or is_stated or self.whole(first))
+        asked = _QUESTION.match(text)
+        ends = [last] if asked else [*_END.split(text.strip(), maxsplit=1), last]
+        found += [label for end in ends if len(end.strip(_AROUND)) > 1 and (label := self.whole(end))]
+        if is_letter:
+            found += [label for end in (first, last) if (label := self.whole(end))]
+        return found
 
-    def _labels_in(self, text: str) -> list[str]:
+    def _corrections(self, after: str) -> list[list[str]]:
+        """Return what the text after a statement says in its stead."""
+        begun = _CORRECTION.search(_folded(after[:LONGEST]))
+        return [self._labels_in(after[begun.end() : begun.end() + LONGEST])] if begun else []
+
+    def _labels_in(self, text: str, *, is_stated: bool = False) -> list[str]:
         """Return the labels that a part of an answer names, each once."""
         if label := self.whole(text):
             return [label]
-        found: dict[str, None] = {}
+        folded = _folded(text)
+        if self._is_other_letter(text, is_stated=is_stated):
+            return []
+        marks = self._names_in(folded)
+        covered = {place for mark in marks for place in range(mark.start, mark.stop)}
         begun = [found for found in _BEGUN.finditer(text) if self._letter(found[1])]
-        leads = len(begun) == 1 and begun[0].start() == 0 and not _OTHERS.match(text, begun[0].end())
-        letter = self._letter(begun[0][1]) if leads else None
-        if letter:
-            found[letter] = None
-        folded, covered = _folded(text), set[int]()
-        for match in self._pattern.finditer(folded) if self._names else ():
-            covered.update(range(*match.span()))
-            if not _is_negated(folded, *match.span()):
-                found[self._labels[self._names[(match.lastindex or 1) - 1]]] = None
-        for place in () if letter else _letters(text):
-            label = self._letter(text[place])
-            if label and place not in covered and not _is_negated(folded, place, place + 1):
-                found[label] = None
-        return [*found]
+        letters = [
+            place
+            for place in _letters(text)
+            if place not in covered and not _COUNTED.search(folded[max(0, place - 20) : place])
+        ]
+        lettered = [Mark(place, place + 1, label) for place in letters if (label := self._letter(text[place]))]
+        if len(begun) == 1 and begun[0].start() == 0 and not _OTHERS.match(text, begun[0].end()):
+            leading = Mark(*begun[0].span(1), self._letter(begun[0][1]) or "")
+            if Clauses(folded, marks).affirmed([leading]):
+                lettered = [leading]
+        marks = sorted([*marks, *lettered])
+        return [*dict.fromkeys(mark.label for mark in Clauses(folded, marks).affirmed(marks))]
+
+    def _names_in(self, folded: str) -> list[Mark]:
+        """Return the names of more than a letter; a name such as "no" only where it is no part of a sentence."""
+        if not self._names:
+            return []
+        found = [(match, self._names[(match.lastindex or 1) - 1]) for match in self._pattern.finditer(folded)]
+        marks = [Mark(*match.span(), self._labels[name]) for match, name in found]
+        kept = []
+        for place, (mark, (_, name)) in enumerate(zip(marks, found, strict=True)):
+            if name.isdigit() and _COUNTED.search(folded[max(0, mark.start - 20) : mark.start]):
+                continue
+            near = marks[max(0, place - 1) : place + 2]
+            if (
+                not is_negation(name)
+                or stands_alone(folded, mark)
+                or any(joined(folded, *both) for both in pairwise(near))
+            ):
+                kept.append(mark)
+        return kept
+
+    def _is_other_letter(self, text: str, *, is_stated: bool) -> bool:
+        """Return whether a text begins with a letter that is no class, as in "E) …", where classes are letters."""
+        begun = _BEGUN.match(text) or (_STATED_LETTER.match(text) if is_stated else None)
+        if begun is None or not begun[1].isupper() or not any(map(_is_letter, self._labels)):
+            return False
+        return self._letter(begun[1]) is None
 
     def _letter(self, letter: str) -> str | None:
-        return self._labels.get(_key(letter))
+        return self._labels.get(key(letter))
 
     @cached_property
     def _names(self) -> list[str]:
@@ -121,16 +175,22 @@ class ClassNames:
 
 def _only(found: list[list[str]]) -> Named:
     labels = tuple(dict.fromkeys(label for labels in found for label in labels))
+    if not labels:
+        return NO_CLASS
     return Named(labels[0]) if len(labels) == 1 else Named(None, TWO_CLASSES, labels)
 
 
 @lru_cache(maxsize=1 << 12)
-def _key(name: str) -> str:
+def key(name: str) -> str:
     """Return a name in the form in which names are compared."""
     text = _folded(_composed(name))
-    text = _TEXT_COMMAND.sub(r"\1", box if (box := boxed(text)) is not None else text)
+    box = boxed(text)
+    is_box = box is not None and text.replace(f"{{{box}}}", "", 1).strip(_AROUND) in {"\\boxed", "\\fbox"}
+    text = _TEXT_COMMAND.sub(r"\1", box if box is not None and is_box else text)
     words = " ".join(_SEPARATORS.split(_BULLET.sub("", text))).strip()
     inner = words.strip(_AROUND)
+    if inner.startswith("<") and inner.endswith(">"):
+        inner = inner[1:-1].strip(_AROUND)
     return inner or words
 
 
@@ -153,8 +213,8 @@ def _bounded(name: str) -> str:
     unspaced, digit = re.compile(_UNSPACED), re.compile(r"\d")
     before = "" if unspaced.match(name) or not re.match(r"\w", name) else rf"(?<!{_word()})(?<!\w-)"
     after = "" if unspaced.match(name[-1]) or _HANGUL.match(name[-1]) else rf"(?!{_word()})(?!-\w)"
-    before += r"(?<!\d[.,:/])(?<![-+])" if digit.match(name) else ""
-    after += r"(?![.,:/]\d|\s?%)" if digit.match(name[-1]) else ""
+    before += r"(?<!\d[.,:/])(?<![-+<>≤≥~≈])(?<![<>]=)(?<![<>≤≥~≈]\s)" if digit.match(name) else ""
+    after += r"(?![.,:/]\d|\s?[%+])" if digit.match(name[-1]) else ""
     return rf"(?:{before}{pattern}{after}(?![{_marks()}]))"
 
 
@@ -171,11 +231,6 @@ def _letters(text: str) -> Iterator[int]:
         is_word = match[0] in "AI" and _WORD_AFTER.match(text, match.end())
         if is_bracketed or (match[0].isupper() and not is_word):
             yield place
-
-
-def _is_negated(folded: str, start: int, stop: int) -> bool:
-    before, after = folded[max(0, start - NEAR) : start], folded[stop : stop + NEAR]
-    return bool(_NOT_BEFORE.search(before) or _NOT_AFTER.match(after))
 
 
 def _composed(text: str) -> str:
@@ -199,8 +254,8 @@ _VARIANTS: dict[int, str | None] = {
 }
 _MARKUP = " \t\r\n*_`\"'>#$"
 # What may stand around a name that is the whole text.
-_AROUND = " *_`\"'.,;:!?()[]{}<>$。、！？،؛।"
-_BULLET = re.compile(r"^(?:\s|#+\s|>|[-•]\s)+")
+_AROUND = " *_`\"'.,;:!?()[]{}$。、！？،؛।"
+_BULLET = re.compile(r"^(?:\s|#+\s|>(?!\s*\d)|[-•]\s)+")
 # A hyphen without a word before it is a sign.
 _SEPARATORS = re.compile(r"(?<=[^\s*_`\"'(\[])[\s_\-]+(?=\w)|\s+")
 _TEXT_COMMAND = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\{([^{}]*)\}")
@@ -208,32 +263,29 @@ _TEXT_COMMAND = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\{([^{}]*)\}"
 _UNSPACED = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
 # Korean particles follow a word without a blank.
 _HANGUL = re.compile("[\uac00-\ud7a3]")
-_FILLERS = (
-    "a|an|the|be|been|considered|classified|labell?ed|as|really|clearly|necessarily|exactly|quite|very|at|all|any|class|"
-    "category|label|option|choice|answer|sure|certain|think|believe|that|this|it|is|it's|about|of|just|likely|"
-    "es|un|une|una|um|uma|ein|eine|der|die|das|le|la|el|o"
-)
-_NEGATIONS = (
-    "not|no|non|never|neither|nor|without|cannot|nicht|keine?[mnrs]?|weder|noch|pas|ni|não|nao|nem|geen|niet|"
-    "inte|nie|ei|ikke|не|ни|ليس|ليست|غير|नहीं|rather than|instead of|other than|far from|opposite of|"
-    "rules? out|ruled out|wrong|incorrect"
-)
-_GAP = r"[\s\-*`\"'(]"
-_NOT_BEFORE = re.compile(
-    rf"(?:(?<!\w)(?:{_NEGATIONS})(?!\w)|n't|不是|不属于|没有|[非不无無未])(?:{_GAP}+(?:{_FILLERS})(?!\w))*{_GAP}*$"
-)
-_NOT_AFTER = re.compile(
-    r"[)\"'*`]{0,4}(?:\s*(?:ではな|じゃな|ではあり|でな|[이가은는]?\s*아[니닙닌])|\s+(?:değil|नहीं)"
-    r"|\s+(?:is|was|are|seems|would be|can be|could be)?(?:n't|\s*(?:not|incorrect|wrong|false|unlikely|ruled out"
-    r"|excluded))(?!\w)|\s+(?:can|does|could|would)(?:n't|\s?not)(?!\w))"
-)
 _SUBJECTS = "answer|label|class|category|classification|choice|option|prediction|intent|sentiment|topic|verdict"
 _STATED = re.compile(
     rf"(?<!\w)(?<!wrong )(?<!incorrect )(?<!other )(?:final )?(?:{_SUBJECTS})(?:\s+(?:for|to|of)\s[^.:\n]{{1,60}}?)?"
     r"[\"'*_`)]*\s*(?:(?:is|would be|should be|must be)(?!\w):?|=|:|->|→)"
 )
 # A statement ends with its sentence or line.
-_END = re.compile(r"[.!?](?=[\s\"'*)]|$)|[。！？।\n]")
+_END = re.compile(r"[.!?](?=[\s\"'*)]|$)|[。！？।\n]|\s(?:because|since|weil|parce que|porque)\s")
+_QUESTION = re.compile(r"[^.!?。！？\n]*[?？]")
+_DENIAL = re.compile(r"not(?!\w)")
+# What takes back a statement before it.
+_CORRECTION = re.compile(
+    r"(?:^|[.!?,;:\n*)(\-—…]\s*)(?:no,? |oh,? |hmm,? )?(?:wait|actually|correction|sorry"
+    r"|on (?:second thoughts?|reflection)|scratch that|oops|hmm|my mistake|i mean|edit)(?!\w)"
+)
+# What a number or letter counts or is a part of: Step 1, Vitamin C, at least 4.
+_COUNTED = re.compile(
+    r"(?<!\w)(?:steps?|questions?|q|sections?|chapters?|pages?|lines?|items?|figures?|fig\.?|tables?|paragraphs?|sentences?"
+    r"|examples?|parts?|points?|reasons?|rules?|appendix|exhibit|phase|vitamin|plan|hepatitis|influenza|team|at least"
+    r"|at most|(?:more|less|fewer|greater|higher|lower) than|over|under|above|below)\s+[*_`\"'(]*$"
+)
+_STATED_LETTER = re.compile(
+    r"[\s*_`#>\"'$(\[]*([^\W\d_])(?=[)\].:,;*_`\"'$]|\s*$|\s+(?:is|and|or|as|for|with|-)(?!\w))"
+)
 # A letter that begins a line or a statement: B. B) (B) **B:** [B]
 _BEGUN = re.compile(
     r"^[ \t*_`#>\"'$]*(?:option |choice )?[(\[]?([^\W\d_])[)\]]?(?:[*_`]*[).:\]][*_`]*)(?=\s|$)",
@@ -242,4 +294,4 @@ _BEGUN = re.compile(
 _OTHERS = re.compile(r"\s*(?:or|and|oder|ou|o|y|et|und|/|,|&)(?!\w)", re.IGNORECASE)
 _LETTER = re.compile(rf"(?<!(?!{_UNSPACED})[\w'.&+#/\-])[^\W\d_](?!(?!{_UNSPACED})[\w'&+#/\-]|\.\w)")
 # A and I are words where another word follows, such as "A dog"; not in "A is right", "A because".
-_WORD_AFTER = re.compile(r"\s+(?!(?:is|because|since|or|and)(?!\w))[^\W\d_]")
+_WORD_AFTER = re.compile(r"[ \t]+(?!(?:is|are|was|because|since|or|and)(?!\w))[^\W\d_][\w']")

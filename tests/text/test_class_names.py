@@ -13,6 +13,8 @@ MAIL = ClassNames({"spam": (), "ham": ()})
 MOOD = ClassNames({"positive": (), "negative": (), "neutral": ()})
 STARS = ClassNames(dict.fromkeys("12345", ()))
 CODE = ClassNames({"C": (), "C++": (), "C#": (), "Java": (), "JavaScript": ()})
+REPLY = ClassNames({"yes": (), "no": ()})
+TRUTH = ClassNames({"true": (), "false": ()})
 NOTHING, SEVERAL = "no class", "two classes"
 READ = [
     (LETTERS, "B", ["B", "b", "(B)", "B.", "**B**", "[B]", "  B\n", "“B”", r"\boxed{B}", r"So $\boxed{\text{B}}$."]),
@@ -42,6 +44,7 @@ READ = [
     (MOOD, "neutral", ["There are positive and negative parts.\n\nneutral"]),
     (MOOD, "neutral", ["neither positive nor negative, so neutral"]),
     (MOOD, SEVERAL, ["positive. negative.", "Positive/negative", "negative\npositive"]),
+    (ClassNames({"<5": (), "5": (), ">5": ()}), "<5", ["<5", "The answer is <5."]),
     (ClassNames({"正面": (), "负面": ()}), "正面", ["正面", "这条评论是正面的。", "情感：正面"]),
     (ClassNames({"正面": (), "负面": ()}), NOTHING, ["不是正面", "非正面"]),
     (ClassNames({"긍정": (), "부정": ()}), "긍정", ["긍정입니다", "정답: 긍정"]),
@@ -55,6 +58,48 @@ READ = [
     (CODE, "C#", ["C#", "The label is C#."]),
     (CODE, "C", ["C", "In C."]),
     (CODE, "JavaScript", ["javascript", "It is JavaScript."]),
+    (REPLY, "no", ["No", "no.", "No, it is not.", "The answer is no.", "Answer: no", "Hm. No.", "No because it's red"]),
+    (REPLY, "no", ["The answer is clearly no, as I said", '{"answer": "no"}', "I read it.\n\nNo", "No - it's late"]),
+    (REPLY, "yes", ["Yes, there is no doubt.", "Yes. No other way.", "The answer is yes, with no exception"]),
+    (REPLY, NOTHING, ["I have no information about this.", "There is no way to know.", "I have no idea", "No comment"]),
+    (REPLY, NOTHING, ["No context was provided, so I can't answer.", "No one knows", "Answer: No context was given"]),
+    (REPLY, SEVERAL, ["Yes and no", "yes/no", "The answer is yes or no", "Yes. Wait, no."]),
+    (ClassNames({"sim": (), "não": ()}), NOTHING, ["Eu não sei", "não sei dizer"]),
+    (ClassNames({"ja": (), "nein": ()}), "nein", ["Nein, das stimmt nicht", "Antwort: Nein"]),
+    (TRUTH, "false", ["True or false? False.", "It is false.", "True? No, false."]),
+    (TRUTH, NOTHING, ["half true", "It's partly true", "half-true"]),
+    (LETTERS, "B", ["The answer is B because E is a distractor.", "The answer is B. C is close", "E is wrong, so B"]),
+    (LETTERS, "B", ["The answer is not A but B", "I don't think the answer is A, I say B", "A and C are wrong. So B"]),
+    (LETTERS, "B", ["A) is incorrect. B", "All except B are wrong. Final answer: B", "A is wrong\nB", "Answer: B\nB"]),
+    (LETTERS, NOTHING, ["The answer is E because A is a distractor.", "The answer is E. B is close.", "E) B is close"]),
+    (LETTERS, NOTHING, ["**Answer: F**\nB is similar", r"\boxed{E} since B"]),
+    (LETTERS, NOTHING, ["Answer: none. A is close", r"\boxed{} B"]),
+    (LETTERS, NOTHING, ["The answer is E, A is close", "Answer: B\nAnswer: E", "A: no", "A (wrong)", "B ❌"]),
+    (LETTERS, NOTHING, ["I would exclude B", "all except B"]),
+    (LETTERS, NOTHING, ["B has been ruled out", "B can be eliminated", "All but B"]),
+    (LETTERS, NOTHING, ["A and B are wrong", "Not A, B, or C", "A, B and C have been excluded", "A is a distractor"]),
+    (LETTERS, NOTHING, ["I don't think the answer is B", "Take Vitamin C", "It follows Plan B", "A, which is wrong"]),
+    (LETTERS, SEVERAL, ["A\nB", "Answer: A\nWait, it is B", r"\boxed{A}. Actually, B", "B) London\nC", "Answer: A\nC"]),
+    (MAIL, NOTHING, ["This is unlikely to be spam.", "Spam: no"]),
+    (MAIL, NOTHING, ["There is no indication that this is spam.", "Spam? No"]),
+    (MAIL, NOTHING, ["Hardly spam.", "This does not look like spam.", "spam = false", "free of spam", "spam: 0"]),
+    (MAIL, NOTHING, ["I would not label this message spam", '{"spam": false}', '{"spam": 0.0}', "I doubt it's spam"]),
+    (MAIL, NOTHING, ["It is not, however, spam", "spam is not likely", "It isnt spam", "Answer: phishing\nspam"]),
+    (MAIL, "spam", ["spam: 0.9", "I have no doubt this is spam"]),
+    (MAIL, "spam", ['{"spam": true, "ham": false}', "No ham here, but spam"]),
+    (MAIL, "spam", ["The sender is not known. So this is spam.", "It's not ham; it's spam", "spam: yes\nham: no"]),
+    (MOOD, NOTHING, ["not particularly positive", "hardly positive"]),
+    (MOOD, NOTHING, ["not so positive", "The answer is mixed. Positive"]),
+    (MOOD, SEVERAL, ["Answer: positive\nWait, actually: negative", "Positive.\nHm.\nNegative"]),
+    (MOOD, "positive", ["Is it negative? No, positive", "Positive, actually", "Actually, it's positive"]),
+    (ClassNames({"积极": (), "消极": ()}), NOTHING, ["不太积极", "并不怎么积极", "不能说是积极", "积极是不对的"]),
+    (ClassNames({"积极": (), "消极": ()}), "积极", ["非常积极", "不错，积极", "不是消极，而是积极"]),
+    (ClassNames({"บวก": (), "ลบ": ()}), NOTHING, ["ไม่บวก", "ไม่ใช่บวก"]),
+    (ClassNames({"إيجابي": (), "سلبي": ()}), NOTHING, ["لا إيجابي", "ليس إيجابي"]),
+    (ClassNames({"肯定": (), "否定": ()}), NOTHING, ["肯定的ではありません", "肯定ではない", "肯定的とは言えない"]),
+    (ClassNames({"긍정": (), "부정": ()}), NOTHING, ["긍정적이지 않다", "긍정이지 않습니다", "긍정적이 아닙니다"]),
+    (STARS, NOTHING, ["Step 1. Read the text.", "<5", "> 4", "4+", ">=4", "at least 4", "more than 3", "~4"]),
+    (STARS, "4", ["Step 1. Read the text. Step 2. Rate it. Rating: 4", "Rating=4"]),
 ]  # fmt: skip
 WORDS = ["spam", "ham", "not_spam", "Sci-Fi", "true crime", "正面", "긍정", "عربي", "нет", "B", "café", "1-2", "5"]
 NAMES = ClassNames(dict.fromkeys(WORDS, ()))
@@ -115,6 +160,15 @@ def test_a_name_is_itself_whatever_it_holds(name, other):
 @pytest.mark.parametrize("text", TEXTS)
 def test_hostile_texts_name_no_class(text):
     assert MAIL.named(text[:100_000]).label is None
+
+
+@pytest.mark.parametrize("before", ["not", "hardly", "no sign of", "It's never", "I exclude", "rather than"])
+@given(
+    name=st.sampled_from(["ham", "Sci-Fi", "B", "café", "5"]), filler=st.lists(st.sampled_from(["a", "very", "much"]))
+)
+def test_a_negation_reaches_through_its_clause(before, name, filler):
+    assert said(NAMES, " ".join([before, *filler, name])) == NOTHING
+    assert said(NAMES, " ".join([before, *filler, "that.", "So it is", name])) == name
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from statistics import median
+from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from goldmeter.text.class_names import key
 
 Task: TypeAlias = Literal["qa", "choice", "classification", "number", "json", "summary", "translation", "text"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -108,6 +112,7 @@ LONGEST_CLASS, LONGEST_ANSWER, WORDS, FEWEST_WORDS = 60, 80, 12, 8
 TIMES, LONG_INPUT, LIKE = 3.0, 300, (0.2, 4.0)
 _LETTER = re.compile(r"\(?([A-Za-z])[).:]?")
 _LISTED = re.compile(r"(?:^|[\s(])([A-Ha-h])[).:]\s*\S", re.MULTILINE)
+_INDEX, _LISTS = re.compile(r"\d{1,2}"), re.compile(r"\s*(?:[,;|/+&]|(?<!\S)and(?!\S))\s*")
 _NUMBER = re.compile(r"[^\w\s]?[-+−]?\d[\d.,\s]*(?:/\d+|e[-+]?\d+)?\s?(?:%|[^\W\d]{1,5})?\.?", re.IGNORECASE)
 _MARKED, _BOXED = re.compile(r"####\s*[-$]?\d[^\n]*\Z"), re.compile(r"\\boxed\b")
 _SENTENCE = re.compile(r"\s.*\s.*[.!?]\Z", re.DOTALL)
@@ -142,8 +147,36 @@ def sections(found: Recognised) -> Plan:
 
 
 def classes(texts: Texts) -> list[str]:
-    """The distinct references, sorted; of letters as they are written in most."""
-    return sorted({_LETTER.sub(r"\1", text) if _LETTER.fullmatch(text) else text for text in texts.accepted})
+    """The distinct references, sorted, as class_match tells them apart, each as it is written most often.
+
+    Of letters of listed options, all from A to the last that an input lists.
+    """
+    written = Counter(_LETTER.sub(r"\1", text) if _LETTER.fullmatch(text) else text for text in texts.accepted)
+    named = {
+        key(text): text
+        for text, _ in sorted(written.items(), key=lambda item: (item[1], -len(item[0]), item[0]))
+        if key(text)
+    }
+    if _are_options(texts):
+        letters = sorted(name for name in named if name in {*ascii_lowercase})
+        last = max([*letters[-1:], *map(_last_listed, texts.asked)])
+        cased = str.lower if named[letters[0]].islower() else str.upper
+        named = {letter: cased(letter) for letter in ascii_lowercase[: ascii_lowercase.index(last) + 1]} | named
+    return sorted(named.values())
+
+
+def _are_options(texts: Texts) -> bool:
+    """Whether the references are letters, and the inputs or a column list the options."""
+    if _share(texts.accepted, _LETTER.fullmatch) < MOST:
+        return False
+    return bool(_CHOICES & {*texts.words}) or _share(texts.asked, _last_listed) >= MOST
+
+
+def _last_listed(text: str) -> str:
+    """The last letter of options that a text lists, in lower case: A) … B) … C) …; empty if it lists fewer than two."""
+    listed = {letter.lower() for letter in _LISTED.findall(text)}
+    last = "".join(takewhile(listed.__contains__, ascii_lowercase))[-1:]
+    return last if last > "a" else ""
 
 
 def _json(texts: Texts) -> Recognised | None:
@@ -178,12 +211,15 @@ def _translation(texts: Texts) -> Recognised | None:
 
 
 def _choice(texts: Texts) -> Recognised | None:
-    if _share(texts.accepted, _LETTER.fullmatch) < MOST or len(classes(texts)) > MOST_CLASSES:
-        return None
-    listed = _CHOICES & {*texts.words} or _share(texts.asked, lambda text: len(set(_LISTED.findall(text))) > 1) >= MOST
-    if not listed:
-        return None
-    return Recognised("choice", "the references are letters of listed options", {"classes": classes(texts)})
+    if _are_options(texts):
+        found = classes(texts)
+        reason = "the references are letters of listed options"
+        return Recognised("choice", reason, {"classes": found}) if len(found) <= MOST_CLASSES else None
+    named = sorted(_CHOICES & {*texts.words})
+    if named and _share(texts.accepted, _INDEX.fullmatch) >= MOST:
+        reason = f"the references are an index into {named[0]}: for task choice, give the letter or text of the option"
+        return Recognised("qa", reason, {})
+    return None
 
 
 def _classes(texts: Texts) -> Recognised | None:
@@ -193,14 +229,22 @@ def _classes(texts: Texts) -> Recognised | None:
     per = PER_NUMBER if _share(found, _NUMBER.fullmatch) >= MOST else PER_CLASS
     if not 1 < len(found) <= min(MOST_CLASSES, len(texts.references) / per):
         return None
-    if any(len(name) > LONGEST_CLASS or _SENTENCE.search(name) for name in found):
+    if any(len(name) > LONGEST_CLASS or _SENTENCE.search(name) for name in found) or _are_lists(found):
         return None
     reason = f"{len(texts.references):,} questions have {len(found)} distinct references, each short"
     return Recognised("classification", reason, {"classes": found})
 
 
+def _are_lists(found: Sequence[str]) -> bool:
+    """Whether some classes are lists of others: "sports, politics"."""
+    names = {*map(key, found)}
+    parts = ([key(part) for part in _LISTS.split(name)] for name in found)
+    return any(len(each) > 1 and names.issuperset(each) for each in parts)
+
+
 def _number(texts: Texts) -> Recognised | None:
-    if len(texts.references) < FEWEST_QUESTIONS or _share(texts.accepted, _NUMBER.fullmatch) < MOST:
+    is_few = len(texts.references) < FEWEST_QUESTIONS or _CHOICES & {*texts.words}
+    if is_few or _share(texts.accepted, _NUMBER.fullmatch) < MOST:
         return None
     return Recognised("number", "the references are numbers", {})
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from goldmeter.dataset.tasks import PLANS, TASKS, Recognised, Texts, classes, recognised, sections
 from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.yaml import load_yaml
+from goldmeter.text.class_names import ClassNames
 from tests.small_project import ROOT
 
 # Built beside this: the metric class_match, and option pick of number.
@@ -44,6 +45,13 @@ PASSAGE = "The council met again in room {} and talked about the bridge, the mar
         (of(*(f"First you turn left at the mill, then walk {n} steps. " * 3 for n in range(5))), "text"),
         (of(*(f"It was said in sentence {n % 4}." for n in range(40))), "qa"),
         (of(*["Mur"] * 40), "qa"),
+        (of(*["0", "1", "2", "3"] * 30, words="choices answer"), "qa"),
+        (of(*["0", "1", "2", "3"] * 10, words="options"), "qa"),
+        (of(*(f"{n}" for n in range(30)), words="options"), "qa"),
+        (of(*["sports", "politics", "sports, politics"] * 20), "qa"),
+        (of(*["sports", "politics", "Sports and politics"] * 20), "qa"),
+        (of(*["sports", "politics", "arts, crafts"] * 20), "classification"),
+        (of(*["Negative", "negative", "positive", "Positive.", "positive"] * 4), "classification"),
         (of("42", "17"), "qa"),
         (of(), "qa"),
     ],
@@ -59,9 +67,33 @@ def test_several_references_are_no_class() -> None:
 def test_a_choice_knows_its_letters_and_a_solution_its_mark() -> None:
     letters = of("(C)", "A.", inputs="Which {}? A. x B. y C. z")
 
-    assert sections(letters).lexical["class_match"] == {"classes": ["A", "C"]}
+    assert sections(letters).lexical["class_match"] == {"classes": ["A", "B", "C"]}
     assert of("1 + 1 = 2\n#### 2").options == {"pick": "marker"}
     assert of("It is \\boxed{2}.").options == {"pick": "boxed"}
+
+
+def test_an_index_into_the_choices_is_named() -> None:
+    found = of(*["0", "1", "2", "3"] * 30, words="choices")
+
+    assert found.reason.startswith("the references are an index into choices")
+
+
+@pytest.mark.parametrize(
+    ("references", "asked", "expected"),
+    [
+        (["A", "B"], "Which? A) x B) y C) z D) w", ["A", "B", "C", "D"]),
+        (["a", "b"], "Which? a) x b) y c) z", ["a", "b", "c"]),
+        (["A", "E"], "Which? A) x B) y C) z", ["A", "B", "C", "D", "E"]),
+        (["A", "B"], "Which? A) x B) y H) z", ["A", "B"]),
+        (["A", "B"], "Which?", ["A", "B"]),
+        (["negative", "Negative", "Negative", "positive", "positive."], "?", ["Negative", "positive"]),
+        (["not spam", "not_spam", "not_spam", ""], "?", ["not_spam"]),
+    ],
+)
+def test_the_classes_are_those_that_class_match_tells_apart(
+    references: list[str], asked: str, expected: list[str]
+) -> None:
+    assert classes(Texts([asked] * len(references), [[text] for text in references])) == expected
 
 
 def test_the_sections_of_qa_are_those_of_params() -> None:
@@ -99,3 +131,4 @@ def test_any_texts_have_a_task(rows: list[tuple[str | None, list[str]]]) -> None
     assert found.reason
     assert sections(found).lexical.keys() == PLANS[found.task].lexical.keys()
     assert classes(texts) == sorted({*classes(texts)})
+    ClassNames(dict.fromkeys(classes(texts), ()))

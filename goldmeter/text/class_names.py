@@ -206,6 +206,12 @@ def _word() -> str:
     return rf"(?!{_UNSPACED})[\w{_marks()}]"
 
 
+# A number of something: 2 reasons.
+_PLURAL = (
+    r"[ \t]+(?!(?:stars|points|is|was|as|has|does|fits|seems|means|contains|describes|matches|applies)\b)[a-z]+s\b"
+)
+
+
 def _bounded(name: str) -> str:
     """Return the pattern of a name that is no part of a longer word or number."""
     # "not_spam" is "notspam" too, but "1-2" is not "12".
@@ -214,7 +220,7 @@ def _bounded(name: str) -> str:
     before = "" if unspaced.match(name) or not re.match(r"\w", name) else rf"(?<!{_word()})(?<!\w-)"
     after = "" if unspaced.match(name[-1]) or _HANGUL.match(name[-1]) else rf"(?!{_word()})(?!-\w)"
     before += r"(?<!\d[.,:/])(?<![-+<>≤≥~≈])(?<![<>]=)(?<![<>≤≥~≈]\s)" if digit.match(name) else ""
-    after += r"(?![.,:/]\d|\s?[%+])" if digit.match(name[-1]) else ""
+    after += rf"(?![.,:/]\d|\s?[%+]|{_PLURAL})" if digit.match(name[-1]) else ""
     return rf"(?:{before}{pattern}{after}(?![{_marks()}]))"
 
 
@@ -266,7 +272,8 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 _SUBJECTS = "answer|label|class|category|classification|choice|option|prediction|intent|sentiment|topic|verdict"
 _STATED = re.compile(
     rf"(?<!\w)(?<!wrong )(?<!incorrect )(?<!other )(?:final )?(?:{_SUBJECTS})(?:\s+(?:for|to|of)\s[^.:\n]{{1,60}}?)?"
-    r"[\"'*_`)]*\s*(?:(?:is|would be|should be|must be)(?!\w):?|=|:|->|→)"
+    r"[\"'*_`)]*\s*(?:(?:is|would be|should be|must be)(?!\w):?|=|:|->|→|-+(?=\s))"
+    r"|(?<!\w)(?:i|we)(?:'d| would|'ll| will)? (?:choose|pick|select|go with|go for)(?!\w)"
 )
 # A statement ends with its sentence or line.
 _END = re.compile(r"[.!?](?=[\s\"'*)]|$)|[。！？।\n]|\s(?:because|since|weil|parce que|porque)\s")
@@ -275,7 +282,7 @@ _DENIAL = re.compile(r"not(?!\w)")
 # What takes back a statement before it.
 _CORRECTION = re.compile(
     r"(?:^|[.!?,;:\n*)(\-—…]\s*)(?:no,? |oh,? |hmm,? )?(?:wait|actually|correction|sorry"
-    r"|on (?:second thoughts?|reflection)|scratch that|oops|hmm|my mistake|i mean|edit)(?!\w)"
+    r"|on (?:second thoughts?|reflection)|scratch that|oops|hmm|my mistake|i mean|edit|no(?=,))(?!\w)"
 )
 # What a number or letter counts or is a part of: Step 1, Vitamin C, at least 4.
 _COUNTED = re.compile(

@@ -1,7 +1,7 @@
 """Which names in an answer are negated: "not spam", "Spam: no", "I would exclude B", "不太积极"."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Collection
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,12 +26,12 @@ class Clauses:
         covered = {place for mark in names for place in range(mark.start, mark.stop)}
         self._folded = folded
         found = [one for one in _EVENT.finditer(folded) if one.lastgroup and one.start() not in covered]
-        self._ends = [one.end() for one in found]
-        self._negates = [one.lastgroup == "negation" for one in found]
+        self._starts = [one.start() for one in found]
+        self._negates = [one.lastgroup != "end" for one in found]
 
     def negate(self, place: int) -> bool:
         """Return whether a word of negation is before the place in its clause."""
-        last = bisect_right(self._ends, place) - 1
+        last = bisect_left(self._starts, place) - 1
         return last >= 0 and self._negates[last]
 
     def affirmed(self, marks: list[Mark]) -> list[Mark]:
@@ -96,11 +96,13 @@ _NEGATIONS = (
     "rul(?:e|es|ed|ing) (?:it |this |that )?out|exclud(?:e|es|ed|ing)|eliminat(?:e|es|ed|ing)|reject(?:s|ed|ing)?|"
     "discard(?:s|ed|ing)?|dismiss(?:es|ed|ing)?|avoid(?:s|ed|ing)?|except(?:ing)?|apart from|aside from|"
     "(?:all|any(?:thing)?|every(?:thing)?) but|wrong|incorrect|unwahrscheinlich|kaum|ohne|sans|jamais|nunca|jamás|"
-    "senza|sem|без|нельзя|вряд ли"
+    "senza|sem|без|нельзя|вряд ли|whether|if|unless|unsure|uncertain|unclear"
 )
 # A negation takes "so" and an inserted ", however," with it; "no doubt" is none.
 _EVENT = re.compile(
     r"(?<!\w)(?:no doubt|without (?:an?y? )?doubt|not only)(?!\w)"
+    r"|(?P<heading>(?<!\w)(?:wrong|incorrect|eliminated|excluded|rejected|ruled out)(?:\s+(?:answer|option|choice)s?)?"
+    r"[*_]*:[^\n.;!?]{0,200})"
     rf"|(?P<negation>(?:(?<!\w)(?:{_NEGATIONS})|n't)(?!\w)(?:\s+so(?!\w))?(?:,[^,.;:!?\n]{{1,30}},)?)"
     r"|(?P<end>[.!?;:,)\n。！？；，、،؛।→—]|->|\s-+\s"
     r"|(?<!\w)(?:but|however|so|thus|hence|therefore|instead|although|though|sondern|aber|mais|pero|sino|mas|но)(?!\w))"
@@ -119,14 +121,16 @@ _VERBS = (
 )
 _WRONG = (
     "not|never|no|incorrect|wrong|false|unlikely|improbable|impossible|implausible|inaccurate|untrue|ruled out|"
-    "excluded|eliminated|rejected|discarded|dismissed|out of the question|distractor|hardly|barely"
+    "excluded|eliminated|rejected|discarded|dismissed|out of the question|distractor|tempting|hardly|barely|"
+    "less likely|least likely"
 )
 _NOT_AFTER = re.compile(
     r"[)\]\"'*`_]{0,6}(?:"
     r"\s*的?な?(?:ではな|じゃな|ではあり|じゃあり|でな|とは[言い]?[えい])|적?(?:이지|지|이라고|으로)?[이가은는]?\s*(?:않|아[니닙닌]|못)"
     r"|(?:是|不)?(?:错误?的|不对|不正确)|\s+(?:değil|नहीं)"
     rf"|(?:,?\s+(?:which|that))?(?:\s+(?:{_VERBS}))*(?:n't|\s+(?:{_WRONG}))(?!\w)"
-    r"|\s*(?:[:=?(]|-+>?|→)[\s\"'*`(]*(?:no|not|false|wrong|incorrect|none|nein|nicht|non|não|нет|0(?:\.0+)?(?![.,]?\d))(?!\w)"
+    rf"|\s*\(\s*(?:{_WRONG})\s*\)|\s*\?\s*(?:\w+\s+){{0,3}}(?:\w*n't|not)(?!\w)"
+    r"|\s*(?:[:=?]|-+>?|→)[\s\"'*`(]*(?:no|not|false|wrong|incorrect|none|nein|nicht|non|não|нет|0(?:\.0+)?(?![.,]?\d))(?!\w)"
     r"|\s*[:=(-]?\s*[❌✗✘])"
 )
 _JOINED = re.compile(

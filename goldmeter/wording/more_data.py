@@ -16,14 +16,14 @@ def most_needed(needed: Sequence[NeededEntry | None]) -> NeededEntry | None:
 
 
 def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
-    """How many more rows, labels or groups would show the smallest difference that matters, or why none would.
+    """How many more rows, labels or groups could detect the smallest difference that matters, or why none would.
 
     margin: the smallest loss that matters, 0 for none.
 
     >>> would_decide({"unit": "row", "difference": 0.02, "low": 1310, "high": 1890}, "points", 0.0)
-    '1,400 to 1,900 more rows would show a difference of 2 points'
+    '1,400 to 1,900 more rows could detect a difference of 2 points'
     >>> would_decide({"unit": "label", "difference": 0.01, "low": 57, "high": 57, "labelled": 9}, "points", 0.01)
-    'labels on 57 more rows would show or exclude a loss of 1 point'
+    'labels on 57 more rows could detect or exclude a loss of 1 point'
     >>> would_decide({"unit": "row", "difference": 0.02, "low": None, "high": None}, "points", 0.0)
     'no difference reaches 2 points; set gate.margin to the loss that matters'
     """
@@ -35,21 +35,21 @@ def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
     what = f"or exclude a loss of {size}" if margin else f"a difference of {size}"
     many = _many(needed["low"], needed["high"])
     if needed["unit"] == "label":
-        return f"labels on {many}{' more' if needed.get('labelled') else ''} rows would show {what}"
-    return f"{many} more {_items(needed)} would show {what}"
+        return f"labels on {many}{' more' if needed.get('labelled') else ''} rows could detect {what}"
+    return f"{many} more {_items(needed)} could detect {what}"
 
 
 def in_full(entry: MeasureEntry) -> str:
-    """The same as a sentence, with what labels on these rows would show; empty if it is decided or unknown."""
+    """The same as a sentence, with what labels on these rows could detect; empty if it is decided or unknown."""
     needed, is_judged = entry["needed"], by_judge_alone(entry)
     if needed is None:
-        return "Only human labels can decide it: the interval includes the judge's error." if is_judged else ""
+        return "Only human labels can decide it: the intervals include the judge's error." if is_judged else ""
     says = would_decide(needed, entry["unit"], entry["margin"])
     if 0 < needed.get("lacking", 0) < (needed["low"] or 0):
         here = f"labels on the {count(needed['lacking'])} rows without one ({LABEL_COMMAND})"
         shown = amount(round(needed["all_show"], 2), entry["unit"])
-        says = f"{here} would show a difference of {shown}; {says}"
-    error = " The interval includes the judge's error." if is_judged else ""
+        says = f"{here} could detect a difference of {shown}; {says}"
+    error = " Intervals include the judge's error." if is_judged else ""
     look = " Choose how many before you look again: looking often is not free." if needed.get("labelled") else ""
     return f"{says[0].upper()}{says[1:]}.{look}{error}"
 

@@ -18,7 +18,7 @@ GAIN = LOSS | {"value": 0.05, "low": 0.02, "high": 0.11}
 LAW = {"value": -0.2, "low": -0.3, "high": -0.1, "p_value": 0.001}
 UNLIMITED = {"low": None, "high": None}
 SIZE = "−5.0 points [−11.0, +2.0]"
-UNDECIDED = "Undecided: 3,300 to 5,700 more rows would show a difference of 2 points"
+UNDECIDED = "Undecided: 3,300 to 5,700 more rows could detect a difference of 2 points"
 NOTHING_LEFT = {"not_asked": 0, "failed_base": 0, "failed_head": 0, "worst": None, "best": None}
 
 
@@ -83,7 +83,7 @@ def document(*verdicts: str, blocked: bool = False, fail_on: str = "worse", **ch
         ),
         (
             document("cannot tell", "better"),
-            "Undecided: 3,300 to 5,700 more rows would show a difference of 2 points.",
+            "Undecided: 3,300 to 5,700 more rows could detect a difference of 2 points.",
             0,
         ),
         (
@@ -120,11 +120,11 @@ def test_what_the_error_of_a_judge_hides_is_decided_by_labels() -> None:
 
     found = document("cannot tell", pairs=[pair({"m0": by_judge})])["decision"]
 
-    assert found["sentence"] == "Undecided: labels on 1,900 to 2,100 more rows would show a difference of 2 points."
+    assert found["sentence"] == "Undecided: labels on 1,900 to 2,100 more rows could detect a difference of 2 points."
     assert found["reasons"][0].endswith(
-        " Labels on the 1,234 rows without one (python -m flows.label) would show a difference of 3 points; labels on "
-        "1,900 to 2,100 more rows would show a difference of 2 points. Choose how many before you look again: looking "
-        "often is not free. The interval includes the judge's error."
+        " Labels on the 1,234 rows without one (python -m flows.label) could detect a difference of 3 points; labels "
+        "on 1,900 to 2,100 more rows could detect a difference of 2 points. Choose how many before you look again: "
+        "looking often is not free. Intervals include the judge's error."
     )
 
 
@@ -283,7 +283,7 @@ def test_with_a_margin_more_rows_show_or_exclude_a_loss_of_it() -> None:
 
     sentence = decided(needed=needed, margin=0.01)
 
-    assert sentence == "Undecided: 57 to 900 more groups of rows would show or exclude a loss of 1 point."
+    assert sentence == "Undecided: 57 to 900 more groups of rows could detect or exclude a loss of 1 point."
 
 
 def test_an_undecided_measure_of_unknown_spread_names_no_number() -> None:
@@ -339,7 +339,7 @@ def test_a_long_list_is_counted() -> None:
         (measure("better", difference=LOSS, needed=None), " by 5.0 points [2.0, 11.0]"),  # of what should be low
         (measure("better", difference=GAIN | UNLIMITED, needed=None), " by 5.0 points"),
         (measure("better", difference=GAIN, needed=None), " by 5.0 points [2.0, 11.0]"),
-        (measure(), ": −5.0 points [−11.0, +2.0]; 3,300 to 5,700 more rows would show a difference of 2 points"),
+        (measure(), ": −5.0 points [−11.0, +2.0]; 3,300 to 5,700 more rows could detect a difference of 2 points"),
         (measure("no worse", needed=None), ": −5.0 points [−11.0, +2.0]"),
         (measure("unchanged"), ""),
     ],

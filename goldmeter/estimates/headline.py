@@ -44,15 +44,26 @@ def headlines(
     return {one.name: _headline(primary, one, entries.get(one.name, {}), judge, confidence) for one in candidates}
 
 
-def limits_with_error(headlines: Mapping[str, HeadlineEntry], candidate: str, metric: str) -> Limited | None:
-    """A candidate's rate by a metric with the limits of its headline, if those include the judge's error.
+def as_headlined(headlines: Mapping[str, HeadlineEntry], candidate: str, metric: str, entry: Limited) -> Limited:
+    """A candidate's rate by a metric so that one page has one interval of one rate.
 
-    So that one page has one interval of one rate.
+    By labels, or by a judge whose error the headline includes, it is the headline's; that of a judge beside a headline
+    by labels has no limits, for they would lack its error.
+
+    Args:
+        headlines: The headline of each candidate.
+        candidate: The candidate.
+        metric: The metric.
+        entry: The rate by the measured rows alone.
     """
     headline = headlines.get(candidate)
-    if headline is None or headline["measure"] != metric or headline["status"] != "estimated":
-        return None
-    return headline.get("plain", _limited(headline))
+    if headline is None:
+        return entry
+    if headline["measure"] == metric and (metric == LABEL or headline["status"] == "estimated"):
+        return headline.get("plain", _limited(headline))
+    if headline["measure"] == LABEL and metric == VERDICT:
+        return {"value": entry["value"], "low": None, "high": None}
+    return entry
 
 
 def leaders(
@@ -77,7 +88,7 @@ def leaders(
     if len(names) > 1 and "unknown" in status:
         note = "no claim on who leads: the error of the judge is not known here"
         return {"measure": primary.name, "names": names, "decided": False, "note": note}
-    beaten = {loser for pair in pairs if (loser := _loser(pair, primary.name))}
+    beaten = {loser for pair in pairs if (loser := worse_of(pair, primary.name))}
     best = [name for name in names if name not in beaten]
     decided, reason = len(best) == 1, not_compared(pairs, best)
     note = f"not all could be compared: {reason}" if reason else _lead_note(best, len(names))
@@ -289,12 +300,12 @@ def _proposal(confidence: float) -> str:
 
     low, high = score_interval(0.5, PROPOSED, confidence=confidence)  # the widest: the human rate is not known
     return (
-        f"{PROPOSED} human labels of randomly chosen rows (dataset.labels: random) would give the rate to "
+        f"{PROPOSED} human labels of randomly chosen rows (dataset.labels: random) would give each rate to "
         f"±{50 * (high - low):.0f} points or closer."
     )
 
 
-def _loser(pair: Mapping[str, Any], measure: str) -> str | None:
+def worse_of(pair: Mapping[str, Any], measure: str) -> str | None:
     """The candidate of a pair that is worse; None where they cannot be told apart."""
     decides = deciding(pair, measure)
     if decides is None or (compared := decides[1])["difference"]["low"] is None:

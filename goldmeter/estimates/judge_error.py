@@ -21,7 +21,7 @@ WIDER = 1.5
 STATED = 0.18
 # The scale of such a judge's bias of one system. The largest of 24, of the same judges and systems, is 7.3 points.
 STATED_RATE = 0.05
-STATED_IN_WORDS = "as stated for judges that were not measured: up to 14 points"
+STATED_IN_WORDS = "assumed to be like that of language models on other data: up to 14 points"
 # The least scale for answers that all changed: a judge may misread a new style in the same way in every row.
 LEAST = 0.01
 

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from goldmeter.comparison.gate import verdict
 from goldmeter.estimates.column_facts import VALUE, ColumnFacts
-from goldmeter.estimates.headline import deciding, limits_with_error
-from goldmeter.estimates.metrics_report import HeadlineEntry
+from goldmeter.estimates.headline import as_headlined, deciding
+from goldmeter.estimates.metrics_report import HeadlineEntry, Limited
 from goldmeter.reporting.survey import Reasons, most_frequent
 from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, Unit
 from goldmeter.wording.evidence import by_column
@@ -112,13 +112,14 @@ def measured_rows(
 ) -> dict[tuple[str, str], Row]:
     """Return (metric, candidate) → its estimate over all rows, if any row is measured.
 
-    headlines: those of the candidates; a judge's rate has their limits.
+    headlines: those of the candidates, whose rates are shown once (`as_headlined`).
     """
     found = {}
     for row in estimates.filter(pc.is_null(estimates["slice"])).to_pylist():
-        limits = limits_with_error(headlines or {}, row["candidate"], row["metric"])
-        if limits is not None:
-            row |= {f"{kind}{side}": limits[side] for kind in ("", "pass_") for side in ("low", "high")}
+        for kind in ("", "pass_"):
+            entry: Limited = {"value": row[f"{kind}value"], "low": row[f"{kind}low"], "high": row[f"{kind}high"]}
+            shown = as_headlined(headlines or {}, row["candidate"], row["metric"], entry)
+            row |= {f"{kind}{side}": value for side, value in shown.items()}
         if row["n"]:
             found[row["metric"], row["candidate"]] = row
     return found

@@ -11,7 +11,7 @@ from goldmeter.console import markdown
 from goldmeter.console.format import NONE, abridged_apart, counted, cut, listed, number, rate
 from goldmeter.console.terminal import plain, width_of
 from goldmeter.errors import ParamsError
-from goldmeter.estimates.headline import limits_with_error
+from goldmeter.estimates.headline import as_headlined
 from goldmeter.estimates.metrics_report import (
     METRICS,
     Candidates,
@@ -150,7 +150,7 @@ def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
     metrics = [metric for metric, entries in _by_metric(candidates).items() if not _not_asked(entries)]
     cells = {
         metric: {
-            name: _cell(values[metric], limits_with_error(headlines, name, metric))
+            name: _cell(values[metric], as_headlined(headlines, name, metric, values[metric]))
             for name, values in candidates.items()
             if metric in values
         }
@@ -218,9 +218,9 @@ def _not_asked(entries: Sequence[MetricEntry]) -> bool:
     return not any(entry["n"] or entry["n_failed"] for entry in entries)
 
 
-def _cell(entry: MetricEntry, with_error: Limited | None) -> MetricCell:
-    rows, limits = entry["n"] + entry["n_not_asked"] + entry["n_failed"], with_error or entry
-    return MetricCell(_interval(entry["value"], limits["low"], limits["high"]), entry["n"], rows)
+def _cell(entry: MetricEntry, shown: Limited) -> MetricCell:
+    rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
+    return MetricCell(_interval(shown["value"], shown["low"], shown["high"]), entry["n"], rows)
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:

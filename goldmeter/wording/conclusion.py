@@ -16,14 +16,14 @@ from goldmeter.console.format import (
     rate_interval,
 )
 from goldmeter.estimates.column_facts import RESOURCES
-from goldmeter.estimates.headline import deciding, not_compared
+from goldmeter.estimates.headline import deciding, not_compared, worse_of
 from goldmeter.estimates.human_labels import FEWEST, LABEL
-from goldmeter.estimates.metrics_report import HeadlineEntry, Limited, MetricEntry, MetricsReport
+from goldmeter.estimates.metrics_report import HeadlineEntry, Limited, MetricEntry, MetricsReport, PredictionPowered
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.targets import PREFERRED_OVER
 from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
 from goldmeter.wording.comparison_lines import interval
-from goldmeter.wording.more_data import by_judge_alone, in_full, most_needed
+from goldmeter.wording.more_data import LABEL_COMMAND, by_judge_alone, in_full, most_needed
 from goldmeter.wording.release import source
 
 MAX_NAME_CHARS = 40
@@ -42,6 +42,7 @@ class CandidateRate(NamedTuple):
     """A candidate's rate by the primary measure.
 
     value, limits: in words; without a claim (is_known) the value is "unknown". basis: who says so, of how many answers.
+    is_sampled: whether the interval is that of a share of the answers, and no more is known or unknown.
     """
 
     candidate: str
@@ -50,6 +51,7 @@ class CandidateRate(NamedTuple):
     limits: str
     basis: str
     is_known: bool
+    is_sampled: bool
 
 
 class TargetVerdicts(NamedTuple):
@@ -165,7 +167,9 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     measures = {name for name, _ in decisive} or {measure}
     own = [name for name in order if document["headlines"][name]["measure"] in measures]
     by = _by_of_all(document, own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
-    compared = _Compared(measure, pairs, confidence, by, short_names(order), _missing_labels(document, order))
+    sources = {name: _by(document, name) for name in own} if {LABEL, VERDICT} <= measures else {}
+    needed = _without_labels(document, own) if sources else _missing_labels(document, order)
+    compared = _Compared(measure, pairs, confidence, by, short_names(order), needed, sources)
     said = compared.conclusion(leading, [name for name in order if name not in leading])
     return said._replace(more=f"{said.more} {_caution(document, own)}".strip())
 
@@ -188,8 +192,11 @@ def _with_limits(entry: Limited, text: Callable[[float | None], str]) -> str:
 
 
 class _Compared(NamedTuple):
-    """The comparisons of the candidates, and the primary measure; by, short, missing_labels: in words. confidence: of
-    several intervals together, in words."""
+    """The comparisons of the candidates, and the primary measure; by, short, missing_labels: in words.
+
+    confidence: of several intervals together, in words. sources: candidate → who gave its rate, in words, if human
+    labels gave some and a judge others.
+    """
 
     measure: str
     pairs: Sequence[PairEntry]
@@ -197,6 +204,7 @@ class _Compared(NamedTuple):
     by: str
     short: Mapping[str, str]
     missing_labels: str
+    sources: Mapping[str, str]
 
     @property
     def _compared(self) -> list[PairEntry]:
@@ -225,14 +233,33 @@ class _Compared(NamedTuple):
         size = self._difference(leading[0], leading[1]) if len(pairs) == 1 else ""
         undecided = [found[1] for pair in pairs if (found := deciding(pair, self.measure))]
         needed = _would_decide(undecided, self.missing_labels)
-        more = " ".join(
-            filter(
-                None,
-                [f"Significantly worse than one of them: {worse}." if behind else "", self._interval(size), needed],
-            )
-        )
-        by = f" by {self.by}{f': {size}' if size else ''}."
-        return _Said(f"{first} lead together{by}" if behind else f"No significant difference between {first}{by}", more)
+        more = " ".join(filter(None, [self._worse(behind), self._interval(size), needed]))
+        by = f" by {self.by}"
+        if self.sources and len(leading) <= NAMED + 1:
+            first, by = self._by_source(leading), ""
+        if behind:
+            return _Said(f"{first} lead{by}, not yet separable{f': {size}' if size else ''}.", more)
+        return _Said(f"No significant difference between {first}{by}{f': {size}' if size else ''}.", more)
+
+    def _by_source(self, names: Sequence[str]) -> str:
+        """The candidates with who gave their rates."""
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            groups.setdefault(self.sources[name], []).append(self.short[name])
+        return joined([f"{', '.join(own)} ({by})" for by, own in groups.items()])
+
+    def _worse(self, behind: Sequence[str]) -> str:
+        """The candidates that are worse, and than which; if they are many, without."""
+        if not behind:
+            return ""
+        if len(behind) > NAMED + 1:
+            return f"Significantly worse than one of them: {self._listed(behind)}."
+        told = []
+        for name in behind:
+            lost = [pair for pair in self._compared if worse_of(pair, self.measure) == name]
+            better = [self.short[pair["head" if pair["base"] == name else "base"]] for pair in lost]
+            told.append(f"{self.short[name]} (than {_named(better)})")
+        return f"Significantly worse: {'; '.join(told)}."
 
     def _interval(self, size: str) -> str:
         """What the brackets hold, unless it is the interval that the rates have."""
@@ -243,8 +270,7 @@ class _Compared(NamedTuple):
         return f"Not compared: {reason}." if reason else ""
 
     def _listed(self, names: Sequence[str]) -> str:
-        short = [self.short[name] for name in names]
-        return joined(short) if len(short) <= NAMED else listed(short, NAMED)
+        return _named([self.short[name] for name in names])
 
     def _difference(self, one: str, other: str) -> str:
         """The difference of a candidate to another one; empty where they were not compared."""
@@ -253,6 +279,11 @@ class _Compared(NamedTuple):
             if found and {pair["base"], pair["head"]} == {one, other}:
                 return _in_words(found[1], turned=pair["base"] == one)
         return ""
+
+
+def _named(names: Sequence[str]) -> str:
+    """A few names, or the first of many: never a single one left out."""
+    return joined(names) if len(names) <= NAMED + 1 else listed(names, NAMED)
 
 
 def _in_words(entry: MeasureEntry, *, turned: bool) -> str:
@@ -285,6 +316,12 @@ def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:
     )
 
 
+def _without_labels(document: MetricsReport, names: Sequence[str]) -> str:
+    """Which candidates the judge alone rates, while others have labels, and what to do."""
+    without = [short for name, short in short_names(names).items() if document["headlines"][name]["measure"] != LABEL]
+    return f"Without human labels: {_named(without)}. Label them first: {LABEL_COMMAND}."
+
+
 def _is_covered(labels: MetricEntry | None) -> bool:
     """Whether human labels cover enough of a candidate's answers to go by them alone."""
     if labels is None or not _is_labelled(labels):
@@ -292,10 +329,10 @@ def _is_covered(labels: MetricEntry | None) -> bool:
     return labels["n"] >= LEAST_LABELLED * (labels["n"] + labels["n_not_asked"] + labels["n_failed"])
 
 
-def _is_powered(document: MetricsReport, name: str) -> bool:
-    """Whether a candidate's rate is by labels on some rows and scores of all."""
+def _powered(document: MetricsReport, name: str) -> PredictionPowered | None:
+    """A candidate's rate by labels on some rows and scores of all, if that is its headline."""
     labels = document["candidates"][name].get(LABEL)
-    return document["headlines"][name]["measure"] == LABEL and labels is not None and "ppi" in labels
+    return labels.get("ppi") if labels and document["headlines"][name]["measure"] == LABEL else None
 
 
 def _is_labelled(labels: MetricEntry | None) -> bool:
@@ -304,16 +341,22 @@ def _is_labelled(labels: MetricEntry | None) -> bool:
 
 def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRate:
     entry, text = document["headlines"][name], rate if is_share else number
-    n = counted(entry["n"], "label" if _is_powered(document, name) else "answer")
+    n = counted(entry["n"], "answer")
+    if powered := _powered(document, name):
+        n = f"{count(powered['n'])} of {counted(powered['n'] + powered['n_rest'], 'answer')} labelled"
     if entry["status"] == UNKNOWN:
-        return CandidateRate(name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False)
+        return CandidateRate(
+            name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False, is_sampled=False
+        )
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
     basis = ", ".join(filter(None, [entry["by"], _uncorrected(document, name), n]))
     if "plain" in entry:
         basis = (
             f"{basis}, by {document['weighting']['option']}; {text(entry['plain']['value'])} of the rows as they are"
         )
-    return CandidateRate(name, entry, text(entry["value"]), limits, basis, is_known=True)
+    is_sampled = entry["status"] == "measured" and not powered
+    is_sampled &= entry["measure"] == document["primary"]["measure"]
+    return CandidateRate(name, entry, text(entry["value"]), limits, basis, is_known=True, is_sampled=is_sampled)
 
 
 def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdicts]:
@@ -334,7 +377,8 @@ def _target(document: MetricsReport, measure: str, entry: Mapping[str, Any]) -> 
 def _failures_title(document: MetricsReport) -> str:
     measure = document["primary"]["measure"].partition(".")[0]
     if measure == LABEL:
-        return "Wrong answers by kind"
+        is_part = any(_powered(document, name) for name in document["headlines"])
+        return f"Wrong answers {'among the labelled ones, ' if is_part else ''}by kind"
     entry = next((metrics[measure] for metrics in document["candidates"].values() if measure in metrics), None)
     by = source(measure, entry["signature"] if entry else "")
     return f"Answers that {by} calls wrong, by kind" if measure == VERDICT else f"Answers that fail {by}, by kind"
@@ -358,8 +402,10 @@ def _uncorrected(document: MetricsReport, name: str) -> str:
     """What is to be known of a judge's rate that no labels check or correct; empty for any other."""
     if document["headlines"][name]["status"] != "estimated":
         return ""
-    labelled = _is_labelled(document["candidates"][name].get(LABEL))
-    return "not corrected by your labels" if labelled else "not checked on your data"
+    if _is_labelled(document["candidates"][name].get(LABEL)):
+        return "not corrected by your labels"
+    is_checked = any(one["measure"] == LABEL for one in document["headlines"].values())
+    return "checked on other systems only" if is_checked else "not checked on your data"
 
 
 def _caution(document: MetricsReport, names: Sequence[str]) -> str:

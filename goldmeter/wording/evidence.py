@@ -336,5 +336,6 @@ def _by_candidate(told: Mapping[str, str]) -> str:
     if len({*told.values()}) == 1:
         return next(iter(told.values()))
     names = short_names([*told])
-    first = "; ".join(f"{names[name]} {text}" for name, text in [*told.items()][:NAMED])
-    return first if len(told) <= NAMED else f"{first} and {len(told) - NAMED} more"
+    shown = len(told) if len(told) <= NAMED + 1 else NAMED
+    first = "; ".join(f"{names[name]} {text}" for name, text in [*told.items()][:shown])
+    return first if len(told) == shown else f"{first} and {len(told) - shown} more"

@@ -182,9 +182,9 @@ def test_a_judge_that_was_not_measured_has_a_stated_error(judge: str, named: str
     assert 0.5 - shown["low"] == pytest.approx(shown["high"] - 0.5)
     assert 0.139 < 0.5 - shown["low"] < 0.16
     assert shown["note"] == (
-        f"by {named}; not checked on your data. The interval includes its error, as stated for judges that were not "
-        "measured: up to 14 points. 50 human labels of randomly chosen rows (dataset.labels: random) would give the "
-        "rate to ±13 points or closer."
+        f"by {named}; not checked on your data. The interval includes its error, assumed to be like that of "
+        "language models on other data: up to 14 points. 50 human labels of randomly chosen rows (dataset.labels: "
+        "random) would give each rate to ±13 points or closer."
     )
 
 

@@ -53,6 +53,11 @@ def page(folder: Path, labelled: dict[str, range], labels: str = "all") -> tuple
     return files["reports/index.html"], documents["reports/metrics.json"]
 
 
+def section(html: str, name: str) -> str:
+    """One section of a page."""
+    return html.partition(f'<section id="{name}"')[2].partition("</section>")[0]
+
+
 EVERY = range(N)
 CASES = {
     "labels": (dict.fromkeys(NAMES, EVERY), "all"),
@@ -79,9 +84,11 @@ def test_every_difference_is_that_of_the_headlines(tmp_path: Path, case: str) ->
         assert points(entry["difference"]["value"]) in html
     conclusion = conclude(document)
     assert conclusion is not None
+    scores = section(html, "scores")
     for one in conclusion.rates:
         assert one.value == rate(shown[one.candidate]["value"])
-        assert html.count(one.value) >= 2
+        assert f'{one.value}</data></b> <span class="span">' in scores
+        assert html.count(one.limits) >= 2
 
 
 def test_two_with_labels_are_compared_by_them_though_others_have_none(tmp_path: Path) -> None:
@@ -92,6 +99,42 @@ def test_two_with_labels_are_compared_by_them_though_others_have_none(tmp_path: 
     assert primary == VERDICT
     assert [pair for pair, name in by.items() if name == "label"] == [("a", "b")]
     assert document["headlines"]["a"]["measure"] == document["headlines"]["b"]["measure"] == "label"
+
+
+def test_a_judges_rate_beside_labels_has_no_interval_of_its_own(tmp_path: Path) -> None:
+    html, document = page(tmp_path, *CASES["labels of two"])
+
+    for name, headline in document["headlines"].items():
+        verdicts = document["candidates"][name][VERDICT]["pass_rate"]
+        sampling = f"{rate(verdicts['low'])} to {rate(verdicts['high'])}"
+        assert sampling not in section(html, "scores").partition("Given in the data")[0]
+        if headline["measure"] == "label":
+            assert "by human labels: <data" in html
+
+
+def test_who_lacks_labels_is_said_first_and_who_rated_whom(tmp_path: Path) -> None:
+    _, document = page(tmp_path, *CASES["labels of two"])
+
+    conclusion = conclude(document)
+    assert conclusion is not None
+    assert conclusion.sentence == (
+        "No significant difference between d, c (the offline judge) and b, a (human labels)."
+    )
+    assert conclusion.more == (
+        "Without human labels: d and c. Label them first: python -m flows.label. "
+        "The judge is checked on other systems only."
+    )
+
+
+def test_failures_have_limits_only_where_the_headline_is_a_share_of_the_answers(tmp_path: Path) -> None:
+    html, document = page(tmp_path, {name: range(40) for name in NAMES}, "random")
+
+    failures = html.partition('<table class="failures">')[2].partition("</table>")[0]
+    conclusion = conclude(document)
+    assert conclusion is not None
+    assert conclusion.failures_title == "Wrong answers among the labelled ones, by kind"
+    assert " %" in failures
+    assert "[" not in failures
 
 
 def test_the_score_table_has_the_interval_of_the_headline_where_that_includes_the_judges_error(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_two_that_cannot_be_told_apart() -> None:
 
     assert sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873)]) == (
         "No significant difference between borealis and aurora by human labels: +7.0 points [−3.8, +17.8]. "
-        "880 to 1,800 more labelled rows would show a difference of 2 points."
+        "880 to 1,800 more labelled rows could detect a difference of 2 points."
     )
 
 
@@ -98,10 +98,10 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
     ]
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
-        "newbing and gpt4 lead together by human labels: +1.0 points [−3.0, +5.0]. "
-        "Significantly worse than one of them: chatgpt. "
+        "newbing and gpt4 lead by human labels, not yet separable: +1.0 points [−3.0, +5.0]. "
+        "Significantly worse: chatgpt (than gpt4 and newbing). "
         "In brackets: the simultaneous 95 % interval. "
-        "9,000 to 18,000 more labelled rows would show a difference of 2 points."
+        "9,000 to 18,000 more labelled rows could detect a difference of 2 points."
     )
 
 
@@ -119,7 +119,7 @@ def test_one_leader_of_three_and_none() -> None:
     assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt by human labels."
     needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]
     assert sentence(THREE, needed).endswith(
-        " by human labels. 1,100 to 2,100 more labelled rows would show a difference of 2 points."
+        " by human labels. 1,100 to 2,100 more labelled rows could detect a difference of 2 points."
     )
 
 
@@ -187,7 +187,7 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
 
     assert sentence(two, [compared]) == (
         "No significant difference between aurora and borealis by the offline judge: −5.0 points [−20.0, +10.0]. "
-        "Only human labels can decide it: the interval includes the "
+        "Only human labels can decide it: the intervals include the "
         "judge's error. The judge is not checked on your data."
     )
 
@@ -211,7 +211,7 @@ def test_labels_of_nearly_all_answers_are_no_reason_to_ask_for_labels() -> None:
 
     labels["borealis"] = labelled(260, 41)
     few = sentence(two, [compared], candidates={name: rated | {"label": one} for name, one in labels.items()})
-    assert "Only human labels can decide it: the interval includes the judge's error." in few
+    assert "Only human labels can decide it: the intervals include the judge's error." in few
 
 
 def labelled(n: int, unlabelled: int, failed: int = 0) -> dict[str, Any]:
@@ -220,13 +220,13 @@ def labelled(n: int, unlabelled: int, failed: int = 0) -> dict[str, Any]:
 
 def test_rates_stand_in_their_order_and_say_who_gave_them() -> None:
     combined = headline(0.9, by=f"{LABELS} and {OFFLINE}") | {"measure": "label"}
-    candidates = {"a": {}, "b": {"label": labelled(200, 60) | {"ppi": {}, "pass_rate": {}}}, "c": {}}
+    candidates = {"a": {}, "b": {"label": labelled(200, 60) | {"ppi": {"n": 200, "n_rest": 60}, "pass_rate": {}}}, "c": {}}
     headlines = {"a": headline(0.7), "b": combined, "c": headline(None)}
     found = conclude(document(headlines, [pair("a", "b", 0.1, 0.3)], ["b"], candidates=candidates))
 
     assert found is not None
     assert [(one.candidate, one.value, one.limits, one.basis) for one in found.rates] == [
-        ("b", "90.0 %", "85.0 % to 95.0 %", "human labels and the offline judge, 200 labels"),
+        ("b", "90.0 %", "85.0 % to 95.0 %", "human labels and the offline judge, 200 of 260 answers labelled"),
         ("a", "70.0 %", "65.0 % to 75.0 %", "human labels, 200 answers"),
     ]
     assert found.missing == ["c"]

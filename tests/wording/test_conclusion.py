@@ -220,7 +220,8 @@ def labelled(n: int, unlabelled: int, failed: int = 0) -> dict[str, Any]:
 
 def test_rates_stand_in_their_order_and_say_who_gave_them() -> None:
     combined = headline(0.9, by=f"{LABELS} and {OFFLINE}") | {"measure": "label"}
-    candidates = {"a": {}, "b": {"label": labelled(200, 60) | {"ppi": {"n": 200, "n_rest": 60}, "pass_rate": {}}}, "c": {}}
+    powered = labelled(200, 60) | {"ppi": {"n": 200, "n_rest": 60}, "pass_rate": {}}
+    candidates = {"a": {}, "b": {"label": powered}, "c": {}}
     headlines = {"a": headline(0.7), "b": combined, "c": headline(None)}
     found = conclude(document(headlines, [pair("a", "b", 0.1, 0.3)], ["b"], candidates=candidates))
 

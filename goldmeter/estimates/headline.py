@@ -244,8 +244,8 @@ def _by_judge(
         checked = f"{labels:,} human labels do not correct it: they are not of all answers, and not chosen at random"
     if not judge.is_offline:
         limits = _with_error(rate, STATED_RATE, confidence)
-        note = f"by {judge.name}; {checked}. The interval includes its error, {STATED_IN_WORDS}. {proposal}"
-        return _entry(VERDICT, limits, n, judge.name, "estimated", note)
+        note = f"by {judge.name}; {checked}. The interval includes its error, {STATED_IN_WORDS}."
+        return _entry(VERDICT, limits, n, judge.name, "estimated", note) | {"proposal": proposal}
     unknown = {"value": rate["value"], "low": None, "high": None}
     share = candidate.share_outside
     if share > MOST_OUTSIDE:
@@ -262,9 +262,9 @@ def _by_judge(
     limits = _with_error(rate, model, confidence, share)
     note = (
         f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
-        f"{model.sets} other data sets. {proposal}"
+        f"{model.sets} other data sets."
     )
-    return _entry(VERDICT, limits, n, OFFLINE, "estimated", note)
+    return _entry(VERDICT, limits, n, OFFLINE, "estimated", note) | {"proposal": proposal}
 
 
 def _with_error(rate: Mapping[str, Any], bias: "BiasModel | float", confidence: float, share: float = 0.0) -> Limited:

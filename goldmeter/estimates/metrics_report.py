@@ -265,6 +265,7 @@ class HeadlineEntry(Limited):
     measure: what was measured. n: measured rows, or labels. by: who says so, in words.
     status: `measured`; `estimated`: the interval includes the judge's error, on other data or as stated; `unknown`: no
     claim, no limits. note: one sentence or more for the reader. plain: with weights, the rate of the rows as they are.
+    proposal: what labels would give an estimated rate, a sentence.
     """
 
     measure: str
@@ -273,6 +274,7 @@ class HeadlineEntry(Limited):
     status: Literal["measured", "estimated", "unknown"]
     note: str
     plain: NotRequired[Limited]
+    proposal: NotRequired[str]
 
 
 class LeadersEntry(TypedDict):

@@ -237,9 +237,7 @@ class _Compared(NamedTuple):
         by = f" by {self.by}"
         if self.sources and len(leading) <= NAMED + 1:
             first, by = self._by_source(leading), ""
-        if behind:
-            return _Said(f"{first} lead{by}, not yet separable{f': {size}' if size else ''}.", more)
-        return _Said(f"No significant difference between {first}{by}{f': {size}' if size else ''}.", more)
+        return _Said(f"{first} cannot be told apart{by}{f': {size}' if size else ''}.", more)
 
     def _by_source(self, names: Sequence[str]) -> str:
         """The candidates with who gave their rates."""
@@ -404,8 +402,8 @@ def _uncorrected(document: MetricsReport, name: str) -> str:
         return ""
     if _is_labelled(document["candidates"][name].get(LABEL)):
         return "not corrected by your labels"
-    is_checked = any(one["measure"] == LABEL for one in document["headlines"].values())
-    return "checked on other systems only" if is_checked else "not checked on your data"
+    checked = [other for other, one in document["headlines"].items() if one["measure"] == LABEL]
+    return f"checked on {_named([*short_names(checked).values()])} only" if checked else "not checked on your data"
 
 
 def _caution(document: MetricsReport, names: Sequence[str]) -> str:

@@ -115,8 +115,10 @@ def agreement_lines(document: MetricsReport) -> list[str]:
         by = source(judged, next(iter(measured.values()))["signature"])
         lines = [*_agreement(by, agreements), *raters(document), *_adjudicators(document)]
     elif measured:
-        notes = [one["note"] for one in document["headlines"].values() if one["status"] == "estimated"]
-        lines = [capitalized(note) for note in notes[:1]]
+        estimated = [one for one in document["headlines"].values() if one["status"] == "estimated"]
+        lines = [capitalized(one["note"]) for one in estimated[:1]]
+        if len(measured) == 1:  # of several, the conclusion says what labels would decide
+            lines = [f"{line} {one.get('proposal', '')}".strip() for line, one in zip(lines, estimated, strict=False)]
     shares = document.get("outside_domain", {})
     outside = {name: rate(shares[name]) for name in agreements if name in shares}
     if outside:
@@ -300,7 +302,11 @@ def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[st
         rules = sorted({one["rule"] for one in baselines.values()}, reverse=True)
         useless = [name for name, entry in agreements.items() if not entry.get("is_judge", True)]
         figures = _by_candidate({name: rate(one["value"]) for name, one in baselines.items()})
-        end = f"; on {joined([*short_names(useless).values()])} it is not significantly better" if useless else ""
+        end = (
+            f"; on {joined([*short_names(useless).values()])} the verdicts do not significantly more often"
+            if useless
+            else ""
+        )
         yield f"{capitalized(' or '.join(rules))} would agree: {figures}{end}."
     false_pass, false_fail = (sum(entry[key] for entry in agreements.values()) for key in ("false_pass", "false_fail"))
     yield f"It passes {counted(false_pass, 'wrong answer')} and fails {counted(false_fail, 'right answer')}."

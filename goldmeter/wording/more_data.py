@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
-from goldmeter.console.format import about, count, number
+from goldmeter.console.format import about, counted, number
 from goldmeter.wording.comparison_document import JUDGE_ERRORS, MeasureEntry, NeededEntry, Unit
 
 LABEL_COMMAND = "python -m flows.label"
@@ -23,7 +23,7 @@ def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
     >>> would_decide({"unit": "row", "difference": 0.02, "low": 1310, "high": 1890}, "points", 0.0)
     '1,400 to 1,900 more rows could detect a difference of 2 points'
     >>> would_decide({"unit": "label", "difference": 0.01, "low": 57, "high": 57, "labelled": 9}, "points", 0.01)
-    'labels on 57 more rows could detect or exclude a loss of 1 point'
+    'labels on 57 more inputs could detect or exclude a loss of 1 point'
     >>> would_decide({"unit": "row", "difference": 0.02, "low": None, "high": None}, "points", 0.0)
     'no difference reaches 2 points; set gate.margin to the loss that matters'
     """
@@ -35,7 +35,7 @@ def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
     what = f"or exclude a loss of {size}" if margin else f"a difference of {size}"
     many = _many(needed["low"], needed["high"])
     if needed["unit"] == "label":
-        return f"labels on {many}{' more' if needed.get('labelled') else ''} rows could detect {what}"
+        return f"labels on {many}{' more' if needed.get('labelled') else ''} inputs could detect {what}"
     return f"{many} more {_items(needed)} could detect {what}"
 
 
@@ -46,7 +46,7 @@ def in_full(entry: MeasureEntry) -> str:
         return "Only human labels can decide it: the intervals include the judge's error." if is_judged else ""
     says = would_decide(needed, entry["unit"], entry["margin"])
     if 0 < needed.get("lacking", 0) < (needed["low"] or 0):
-        here = f"labels on the {count(needed['lacking'])} rows without one ({LABEL_COMMAND})"
+        here = f"labels on the {counted(needed['lacking'], 'input')} without one ({LABEL_COMMAND})"
         shown = amount(round(needed["all_show"], 2), entry["unit"])
         says = f"{here} could detect a difference of {shown}; {says}"
     error = " Intervals include the judge's error." if is_judged else ""

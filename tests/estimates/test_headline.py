@@ -120,7 +120,7 @@ def test_the_offline_judge_without_labels_has_an_interval_that_includes_its_erro
     assert shown["low"] < alone.low - 0.05
     assert shown["high"] > alone.high + 0.05
     assert "not checked on your data" in shown["note"]
-    assert "50 human labels" in shown["note"]
+    assert shown["proposal"].startswith("50 human labels")
 
 
 def test_labels_that_do_not_correct_the_judge_are_not_hidden() -> None:
@@ -183,8 +183,10 @@ def test_a_judge_that_was_not_measured_has_a_stated_error(judge: str, named: str
     assert 0.139 < 0.5 - shown["low"] < 0.16
     assert shown["note"] == (
         f"by {named}; not checked on your data. The interval includes its error, assumed to be like that of "
-        "language models on other data: up to 14 points. 50 human labels of randomly chosen rows (dataset.labels: "
-        "random) would give each rate to ±13 points or closer."
+        "language models on other data: up to 14 points."
+    )
+    assert shown["proposal"] == (
+        "50 human labels of randomly chosen rows (dataset.labels: random) would give each rate to ±13 points or closer."
     )
 
 

@@ -149,7 +149,7 @@ def test_what_is_compared_is_told_by_its_kind(html):
 def test_the_first_lines_say_who_is_better(html):
     glance = section_of(html, "glance")
 
-    assert "No significant difference between aurora and borealis by human labels: 0.0 points [" in words_of(glance)
+    assert "aurora and borealis cannot be told apart by human labels: 0.0 points [" in words_of(glance)
 
 
 def test_few_rows_are_hollow_and_said(html):
@@ -233,9 +233,9 @@ def test_who_leads_is_said_only_of_one_that_is_better_than_another(tmp_path):
     said = first_lines(of_three(better, every), tmp_path / "1")
     assert said.startswith("a leads by human labels: +50.0 points [")
     said = first_lines(of_three(two, every), tmp_path / "3")
-    assert said.startswith("b and a lead by human labels, not yet separable: +1.7 points [")
+    assert said.startswith("b and a cannot be told apart by human labels: +1.7 points [")
     said = first_lines(of_three(same, every), tmp_path / "2")
-    assert said == "No significant difference between a, b and c by human labels."
+    assert said == "a, b and c cannot be told apart by human labels."
 
 
 def test_candidates_without_labels_are_named(tmp_path):

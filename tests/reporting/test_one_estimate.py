@@ -117,12 +117,9 @@ def test_who_lacks_labels_is_said_first_and_who_rated_whom(tmp_path: Path) -> No
 
     conclusion = conclude(document)
     assert conclusion is not None
-    assert conclusion.sentence == (
-        "No significant difference between d, c (the offline judge) and b, a (human labels)."
-    )
+    assert conclusion.sentence == ("d, c (the offline judge) and b, a (human labels) cannot be told apart.")
     assert conclusion.more == (
-        "Without human labels: d and c. Label them first: python -m flows.label. "
-        "The judge is checked on other systems only."
+        "Without human labels: d and c. Label them first: python -m flows.label. The judge is checked on b and a only."
     )
 
 

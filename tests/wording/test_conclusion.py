@@ -54,7 +54,7 @@ def test_two_that_cannot_be_told_apart() -> None:
     two = {"aurora": headline(0.787), "borealis": headline(0.857)}
 
     assert sentence(two, [pair("aurora", "borealis", -0.038, 0.178, needed=873)]) == (
-        "No significant difference between borealis and aurora by human labels: +7.0 points [−3.8, +17.8]. "
+        "borealis and aurora cannot be told apart by human labels: +7.0 points [−3.8, +17.8]. "
         "880 to 1,800 more labelled rows could detect a difference of 2 points."
     )
 
@@ -98,7 +98,7 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
     ]
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
-        "newbing and gpt4 lead by human labels, not yet separable: +1.0 points [−3.0, +5.0]. "
+        "newbing and gpt4 cannot be told apart by human labels: +1.0 points [−3.0, +5.0]. "
         "Significantly worse: chatgpt (than gpt4 and newbing). "
         "In brackets: the simultaneous 95 % interval. "
         "9,000 to 18,000 more labelled rows could detect a difference of 2 points."
@@ -116,7 +116,7 @@ def test_one_leader_of_three_and_none() -> None:
         "newbing leads by human labels: +3.0 points [+1.0, +5.0] over gpt4. "
         "It is better than every other candidate. In brackets: the simultaneous 95 % interval."
     )
-    assert sentence(THREE, pairs) == "No significant difference between newbing, gpt4 and chatgpt by human labels."
+    assert sentence(THREE, pairs) == "newbing, gpt4 and chatgpt cannot be told apart by human labels."
     needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]
     assert sentence(THREE, needed).endswith(
         " by human labels. 1,100 to 2,100 more labelled rows could detect a difference of 2 points."
@@ -143,7 +143,7 @@ def test_of_many_candidates_a_sentence_names_the_first() -> None:
     many = {f"c{n}": headline(0.9 - n / 100) for n in range(9)}
     pairs = [pair(f"c{n}", f"c{m}", -0.1, 0.1) for n in range(9) for m in range(n + 1, 9)]
 
-    assert sentence(many, pairs) == "No significant difference between c0, c1, c2 and 6 more by human labels."
+    assert sentence(many, pairs) == "c0, c1, c2 and 6 more cannot be told apart by human labels."
 
 
 def test_a_single_candidate() -> None:
@@ -186,7 +186,7 @@ def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> No
     compared = pair("aurora", "borealis", -0.1, 0.2, measure="meaning_match", notes=[JudgeError.ELSEWHERE])
 
     assert sentence(two, [compared]) == (
-        "No significant difference between aurora and borealis by the offline judge: −5.0 points [−20.0, +10.0]. "
+        "aurora and borealis cannot be told apart by the offline judge: −5.0 points [−20.0, +10.0]. "
         "Only human labels can decide it: the intervals include the "
         "judge's error. The judge is not checked on your data."
     )

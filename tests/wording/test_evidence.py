@@ -54,7 +54,7 @@ def test_the_judge_stands_beside_one_verdict_for_every_answer() -> None:
         "b 90.0 % [85.0, 95.0], kappa 0.70; a 75.0 % [70.0, 80.0], kappa 0.40."
     )
     assert others == [
-        "Passing everything would agree: b 85.8 %; a 78.7 %; on a it is not significantly better.",
+        "Passing everything would agree: b 85.8 %; a 78.7 %; on a the verdicts do not significantly more often.",
         "It passes 8 wrong answers and fails 100 right answers.",
         "Answers outside its domain: b 0 %; a 25.0 %.",
     ]

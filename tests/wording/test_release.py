@@ -120,10 +120,10 @@ def test_what_the_error_of_a_judge_hides_is_decided_by_labels() -> None:
 
     found = document("cannot tell", pairs=[pair({"m0": by_judge})])["decision"]
 
-    assert found["sentence"] == "Undecided: labels on 1,900 to 2,100 more rows could detect a difference of 2 points."
+    assert found["sentence"] == "Undecided: labels on 1,900 to 2,100 more inputs could detect a difference of 2 points."
     assert found["reasons"][0].endswith(
-        " Labels on the 1,234 rows without one (python -m flows.label) could detect a difference of 3 points; labels "
-        "on 1,900 to 2,100 more rows could detect a difference of 2 points. Choose how many before you look again: "
+        " Labels on the 1,234 inputs without one (python -m flows.label) could detect a difference of 3 points; labels "
+        "on 1,900 to 2,100 more inputs could detect a difference of 2 points. Choose how many before you look again: "
         "looking often is not free. Intervals include the judge's error."
     )
 

@@ -28,9 +28,9 @@ LAPTOP = Screen(1440, 900)
 PAPER = Screen(688, 1000)
 """A4 between the margins of the page."""
 Visit = Callable[..., "Page"]
-"""visit(path, screen=DESKTOP, theme="light", fragment="", **options): the page.
+"""visit(path, screen=DESKTOP, theme="light", fragment="", folded=False, **options): the page.
 
-fragment: of its address. options: of Playwright's new_context.
+fragment: of its address. folded: leave its sections as they are. options: of Playwright's new_context.
 """
 
 
@@ -51,13 +51,21 @@ def visit(chromium: "Browser") -> Iterator[Visit]:
     said: list[str] = []
 
     def opened(
-        path: Path, screen: Screen = DESKTOP, theme: Theme = "light", fragment: str = "", **options: Any
+        path: Path,
+        screen: Screen = DESKTOP,
+        theme: Theme = "light",
+        fragment: str = "",
+        *,
+        folded: bool = False,
+        **options: Any,
     ) -> "Page":
         context = chromium.new_context(viewport=screen._asdict(), color_scheme=theme, offline=True, **options)
         page = context.new_page()
         page.set_default_timeout(20_000)
         _listen(page, path.as_uri(), said)
         page.goto(path.as_uri() + fragment, wait_until="load")
+        if not folded:
+            page.evaluate(UNFOLD)
         return page
 
     yield opened
@@ -137,6 +145,7 @@ def broken_numbers(page: "Page") -> list[str]:
     return found
 
 
+UNFOLD = "document.querySelectorAll('details.fold').forEach((each) => { each.open = true; })"
 TOO_WIDE = """() => {
   const width = document.documentElement.clientWidth;
   if (document.scrollingElement.scrollWidth <= width) return [];

@@ -171,16 +171,6 @@ def test_a_metric_that_passes_everything_is_not_the_one_whose_errors_are_shown(t
     assert "but f1" not in look
 
 
-def test_links_stand_in_the_order_of_the_sections_and_lead_to_those_that_are_there(files):
-    links = re.findall(r'<li><a href="#([a-z]+)">', files[PAGE].split("<nav")[1].split("</nav>")[0])
-    ids = re.findall(r'<section id="([a-z]+)"', files[PAGE])
-
-    assert links == ids
-    assert links[-3:] == ["data", "checks", "provenance"]
-    assert "history" not in links
-    assert "comparison" not in links
-
-
 def test_headings_go_down_one_level_at_a_time(page):
     levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
 
@@ -359,8 +349,6 @@ def test_a_judge_stands_beside_itself_and_beside_grades_of_people(tmp_path):
     itself, grades = words_of(section_of(page, "itself")), words_of(section_of(page, "grades"))
     assert re.search(r"f1aurora85\.0 % .*0\.75.*12\.3 %4040", itself)
     assert re.search(r"score_qualityf1borealis0\.61.*0\.72.*123", grades)
-    assert "#itself" in page
-    assert "#grades" in page
 
 
 def test_a_broken_check_is_named_with_its_first_rows(tmp_path):
@@ -373,7 +361,7 @@ def test_a_broken_check_is_named_with_its_first_rows(tmp_path):
 
 
 def test_all_checks_hold(files):
-    assert "every data check holds" in files[PAGE]
+    assert "data checks failed" not in files[PAGE]
 
 
 @pytest.fixture(scope="module")
@@ -441,7 +429,7 @@ def test_the_conclusion_is_that_of_the_terminal(files, tmp_path):
     assert found is not None
     assert found.conclusion is not None
     assert found.conclusion.measure == "label"
-    assert f'<p class="conclusion">{unbroken(found.conclusion.sentence)}</p>' in files[PAGE]
+    assert f'class="conclusion">{unbroken(found.conclusion.sentence)}</h2>' in files[PAGE]
 
 
 def test_where_the_judges_error_is_not_known_the_page_claims_nothing(tmp_path):
@@ -451,12 +439,13 @@ def test_where_the_judges_error_is_not_known_the_page_claims_nothing(tmp_path):
         entry |= {"by": "gpt", "status": "unknown", "low": None, "high": None, "note": "by gpt; its error is not known"}
 
     html = written(ROWS, tmp_path, documents={"reports/metrics.json": document})[PAGE]
-    glance = words_of(section_of(html, "glance"))
+    glance, evidence = words_of(section_of(html, "glance")), section_of(html, "evidence")
 
-    assert "No conclusion: which candidate is better is not known. By gpt; its error is not known" in glance
+    assert "No conclusion: which candidate is better is not known. No claim" in glance
+    assert "By gpt; its error is not known" in glance
     assert glance.count("unknown gpt says 50.0 %") == 2
-    assert "Worst slices" not in glance
-    assert "%" not in section_of(html, "glance").split("<tbody>")[1].split("</tbody>")[0]
+    assert "Worst slices" not in evidence
+    assert "%" not in evidence.split("<tbody>")[1].split("</tbody>")[0]
     assert "they do not show which candidate is better" in section_of(html, "candidates")
 
 
@@ -467,14 +456,15 @@ def test_the_title_and_the_head_name_the_data_set_and_the_version(tmp_path):
 
     for tag in ("title", "header"):
         part = html.split(f"<{tag}")[1].split(f"</{tag}>")[0]
-        assert f"data set hash {hash_of_data[:12]}" in part
+        assert f"data set {hash_of_data[:12]}" in part
         assert "version v1-2-gabc1234" in part
 
 
-def test_the_forest_of_all_metrics_is_folded(files):
-    before = section_of(files[PAGE], "glance").split('<figure class="overview"')[0]
+def test_all_but_the_first_screen_and_the_rows_to_look_at_is_folded(files):
+    sections = dict(re.findall(r'<section id="([a-z]+)".*?>\n(<[^>]*>)', files[PAGE]))
 
-    assert before.count("<details") > before.count("</details>")
+    assert [name for name, first in sections.items() if first != '<details class="fold">'] == ["glance", "look"]
+    assert [*sections][-3:] == ["data", "checks", "provenance"]
 
 
 def test_weighted_numbers_have_a_column_of_the_scores_beside_those_of_the_rows(files, tmp_path):

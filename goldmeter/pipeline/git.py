@@ -49,7 +49,8 @@ def answer(*command: str) -> str | None:
 
 
 def described(*paths: str) -> str | None:
-    """Return the last commit that changed some paths, named by the last tag if there is one, and uncommitted changes.
+    """Return the last commit that changed some paths, named by the last tag if there is one, its day, and whether there
+    are uncommitted changes.
 
     A later commit, such as that of dvc.lock, does not change the answer. None outside of a repository.
     """
@@ -57,7 +58,8 @@ def described(*paths: str) -> str | None:
     commit = answer("describe", "--tags", "--always", last)
     if not commit:
         return None
-    return f"{commit} with uncommitted changes" if answer("status", "--porcelain", "--", *paths) else commit
+    named = f"{commit} of {answer('log', '-1', '--format=%cs', last)}"
+    return f"{named} with uncommitted changes" if answer("status", "--porcelain", "--", *paths) else named
 
 
 def common_folder(folder: Path = Path()) -> Path:

@@ -33,6 +33,7 @@ from goldmeter.wording.classes import class_sections
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
 from goldmeter.wording.conclusion import conclude
 from goldmeter.wording.evidence import trust, worst_slices
+from goldmeter.wording.first_screen import first_screen
 from goldmeter.wording.preference import preference_section
 from goldmeter.wording.repeated_answers import repeated_answers
 from goldmeter.wording.resources import resource_tables
@@ -85,9 +86,11 @@ def report_files(
     gated = [metric for metric in all_metrics if metric.gated and metric.rows]
     distributions, without_distribution = _distributions(all_metrics, summary)
     stages = stage_checks(documents)
+    conclusion = conclude(measured)
     content = Content(
         measured=measured,
-        conclusion=conclude(measured),
+        conclusion=conclusion,
+        first_screen=first_screen(measured, conclusion) if conclusion else None,
         worst_slices=worst_slices(measured),
         trust=trust(measured),
         version=version,

@@ -39,6 +39,7 @@ from goldmeter.wording.classes import MEANING, ClassSection
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
 from goldmeter.wording.conclusion import Conclusion
 from goldmeter.wording.evidence import SliceLines, by_column
+from goldmeter.wording.first_screen import FirstScreen
 from goldmeter.wording.preference import PreferenceSection, strength
 from goldmeter.wording.repeated_answers import RepeatedAnswers
 from goldmeter.wording.resources import ResourceTable
@@ -59,7 +60,8 @@ class ComparedVersions(NamedTuple):
 class Content(NamedTuple):
     """The content of the page; the templates read these names.
 
-    measured: reports/metrics.json. conclusion: None if it has no headlines. worst_slices, trust: evidence beside it.
+    measured: reports/metrics.json. conclusion, first_screen: None if it has no headlines. worst_slices, trust: evidence
+    beside it.
     version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
     first.
     candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.
@@ -74,6 +76,7 @@ class Content(NamedTuple):
 
     measured: MetricsReport
     conclusion: Conclusion | None
+    first_screen: FirstScreen | None
     worst_slices: SliceLines
     trust: list[str]
     version: str | None
@@ -147,8 +150,8 @@ def render(content: Content) -> str:
 def _identity(content: Content) -> list[str]:
     """Say which data set and which version the page is about."""
     path = content.provenance.path
-    named = f"{Path(path).name}, " if path else ""
-    data = f"data set {named}hash {content.measured['dataset']['hash'][:HASH_CHARS]}"
+    hashed = content.measured["dataset"]["hash"][:HASH_CHARS]
+    data = f"{Path(path).name} ({hashed})" if path else f"data set {hashed}"
     return [data, *([f"version {content.version}"] if content.version else [])]
 
 

@@ -1,9 +1,11 @@
 """Conclusion of a run in words: each candidate's rate by the primary measure, and which candidate is better."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import (
+    about,
     abridged_apart,
     capitalized,
     count,
@@ -35,6 +37,8 @@ LEAST_LABELLED = 0.9
 CAN_DECIDE = (
     "class_match", "number", "json_fields_f1_score", "accuracy", "exact_match", "f1", "chrf", "rouge_f1_score", "bleu"
 )  # fmt: skip
+# An interval of a share that is wider says nothing; rows that make it this wide would do.
+WIDEST, USEFUL = 0.6, 0.3
 LABELS, UNKNOWN = "human labels", "unknown"
 
 
@@ -64,15 +68,16 @@ class TargetVerdicts(NamedTuple):
 class Conclusion(NamedTuple):
     """The conclusion of a run.
 
-    measure: the primary measure. sentence: the conclusion, more: what is to be known of it. reason: why there
-    is none. rates: the best first.
+    measure: the primary measure. sentence: the conclusion, lines: what is to be known of it. brackets: what
+    they hold, if it is not what those of a rate hold. reason: why there is none. rates: the best first.
     missing: candidates that the primary measure does not measure. is_known: whether the rates allow a claim.
     is_share: whether they are shares of answers. failures_title: who calls the answers wrong whose kinds are counted.
     """
 
     measure: str
     sentence: str
-    more: str
+    lines: list[str]
+    brackets: str
     reason: str
     targets: list[TargetVerdicts]
     rates: list[CandidateRate]
@@ -80,6 +85,11 @@ class Conclusion(NamedTuple):
     is_known: bool
     is_share: bool
     failures_title: str
+
+    @property
+    def more(self) -> str:
+        """What stands below the sentence, in one paragraph."""
+        return " ".join(filter(None, [self.brackets, *self.lines]))
 
 
 def conclude(document: MetricsReport) -> Conclusion | None:
@@ -96,7 +106,8 @@ def conclude(document: MetricsReport) -> Conclusion | None:
     return Conclusion(
         measure=measure,
         sentence=said.first,
-        more=said.more,
+        lines=[*said.lines],
+        brackets=said.brackets,
         reason=capitalized(unknown) + _instead(document) * (not is_known),
         targets=_targets(document, order),
         rates=[_rate(document, name, is_share=is_share) for name in order],
@@ -134,7 +145,8 @@ class _Said(NamedTuple):
     """The first sentence, of at most 15 words if names are short, and what stands below it."""
 
     first: str
-    more: str = ""
+    lines: Sequence[str] = ()
+    brackets: str = ""
 
 
 def _unknown(measure: str, names: Sequence[str]) -> _Said:
@@ -171,7 +183,7 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     needed = _without_labels(document, own) if sources else _missing_labels(document, order)
     compared = _Compared(measure, pairs, confidence, by, short_names(order), needed, sources)
     said = compared.conclusion(leading, [name for name in order if name not in leading])
-    return said._replace(more=f"{said.more} {_caution(document, own)}".strip())
+    return said._replace(lines=[*said.lines, *_caution(document, own)])
 
 
 def _of_one(document: MetricsReport, name: str, *, is_share: bool) -> _Said:
@@ -217,14 +229,11 @@ class _Compared(NamedTuple):
         if len(leading) == 1:
             size = self._difference(leading[0], behind[0])
             if len(behind) == 1:
-                return _Said(
-                    f"{first} is better than {worse} by {self.by}{f': {size}' if size else ''}.", self._interval(size)
-                )
+                sentence = f"{first} is better than {worse} by {self.by}{f': {size}' if size else ''}."
+                return _Said(sentence, brackets=self._interval(size))
             nearest = f": {size} over {self.short[behind[0]]}" if size else ""
-            return _Said(
-                f"{first} leads by {self.by}{nearest}.",
-                f"It is better than every other candidate. {self._interval(size)}".strip(),
-            )
+            sentence = f"{first} leads by {self.by}{nearest}."
+            return _Said(sentence, ["It is better than every other candidate."], self._interval(size))
         if not leading:
             return _Said(f"No conclusion: each candidate is worse than another one by {self.by}.")
         pairs = [pair for pair in self._compared if {pair["base"], pair["head"]} <= {*leading}]
@@ -233,11 +242,11 @@ class _Compared(NamedTuple):
         size = self._difference(leading[0], leading[1]) if len(pairs) == 1 else ""
         undecided = [found[1] for pair in pairs if (found := deciding(pair, self.measure))]
         needed = _would_decide(undecided, self.missing_labels)
-        more = " ".join(filter(None, [self._worse(behind), self._interval(size), needed]))
+        lines = [*self._worse(behind), *filter(None, [needed])]
         by = f" by {self.by}"
         if self.sources and len(leading) <= NAMED + 1:
             first, by = self._by_source(leading), ""
-        return _Said(f"{first} cannot be told apart{by}{f': {size}' if size else ''}.", more)
+        return _Said(f"{first} cannot be told apart{by}{f': {size}' if size else ''}.", lines, self._interval(size))
 
     def _by_source(self, names: Sequence[str]) -> str:
         """The candidates with who gave their rates."""
@@ -246,26 +255,26 @@ class _Compared(NamedTuple):
             groups.setdefault(self.sources[name], []).append(self.short[name])
         return joined([f"{', '.join(own)} ({by})" for by, own in groups.items()])
 
-    def _worse(self, behind: Sequence[str]) -> str:
+    def _worse(self, behind: Sequence[str]) -> list[str]:
         """The candidates that are worse, and than which; if they are many, without."""
         if not behind:
-            return ""
+            return []
         if len(behind) > NAMED + 1:
-            return f"Significantly worse than one of them: {self._listed(behind)}."
+            return [f"Significantly worse than one of them: {self._listed(behind)}."]
         told = []
         for name in behind:
             lost = [pair for pair in self._compared if worse_of(pair, self.measure) == name]
             better = [self.short[pair["head" if pair["base"] == name else "base"]] for pair in lost]
             told.append(f"{self.short[name]} (than {_named(better)})")
-        return f"Significantly worse: {'; '.join(told)}."
+        return [f"Significantly worse: {'; '.join(told)}."]
 
     def _interval(self, size: str) -> str:
         """What the brackets hold, unless it is the interval that the rates have."""
         return f"In brackets: the {self.confidence} interval." if size and self.confidence else ""
 
-    def _why_not(self, names: Sequence[str]) -> str:
+    def _why_not(self, names: Sequence[str]) -> list[str]:
         reason = not_compared(self.pairs, names)
-        return f"Not compared: {reason}." if reason else ""
+        return [f"Not compared: {reason}."] if reason else []
 
     def _listed(self, names: Sequence[str]) -> str:
         return _named([self.short[name] for name in names])
@@ -346,14 +355,16 @@ def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRat
         return CandidateRate(
             name, entry, UNKNOWN, f"{entry['by']} says {text(entry['value'])}", n, is_known=False, is_sampled=False
         )
+    is_sampled = entry["status"] == "measured" and not powered
+    is_sampled &= entry["measure"] == document["primary"]["measure"]
     limits = "no interval" if entry["low"] is None else f"{text(entry['low'])} to {text(entry['high'])}"
+    if is_share and is_sampled and (width := (entry["high"] or 0.0) - (entry["low"] or 0.0)) > WIDEST:
+        limits = f"too few rows: {about(ceil(entry['n'] * (width / USEFUL) ** 2))} would do"
     basis = ", ".join(filter(None, [entry["by"], _uncorrected(document, name), n]))
     if "plain" in entry:
         basis = (
             f"{basis}, by {document['weighting']['option']}; {text(entry['plain']['value'])} of the rows as they are"
         )
-    is_sampled = entry["status"] == "measured" and not powered
-    is_sampled &= entry["measure"] == document["primary"]["measure"]
     return CandidateRate(name, entry, text(entry["value"]), limits, basis, is_known=True, is_sampled=is_sampled)
 
 
@@ -406,7 +417,7 @@ def _uncorrected(document: MetricsReport, name: str) -> str:
     return f"checked on {_named([*short_names(checked).values()])} only" if checked else "not checked on your data"
 
 
-def _caution(document: MetricsReport, names: Sequence[str]) -> str:
+def _caution(document: MetricsReport, names: Sequence[str]) -> list[str]:
     """The same of several as a sentence."""
     found = dict.fromkeys(filter(None, (_uncorrected(document, name) for name in names)))
-    return f"The judge is {' or '.join(found)}." if found else ""
+    return [f"The judge is {' or '.join(found)}."] if found else []

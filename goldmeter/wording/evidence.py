@@ -6,6 +6,7 @@ from math import exp, log
 from typing import NamedTuple, TypeVar
 
 from goldmeter.console.format import (
+    LISTED,
     capitalized,
     coefficient,
     count,
@@ -62,12 +63,12 @@ def worst_slices(document: MetricsReport) -> SliceLines:
     return SliceLines(sentence, lines, are_significant=bool(significant))
 
 
-def most_frequent_failures(document: MetricsReport) -> str:
-    """The most frequent kinds of failure of all candidates, with their counts."""
+def most_frequent_failures(document: MetricsReport, kinds: int = LISTED) -> str:
+    """The most frequent kinds of failure of all candidates, with their counts; kinds: how many at most."""
     counts = Counter[str]()
     for own in document.get("failures", {}).values():
         counts.update({one["kind"]: one["n"] for one in own["kinds"]})
-    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common()])
+    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common()], kinds)
 
 
 def trust(document: MetricsReport) -> list[str]:

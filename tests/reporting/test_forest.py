@@ -161,10 +161,11 @@ def test_few_rows_are_hollow_and_said(html):
 
 
 def test_few_rows_are_hollow_and_said_in_the_first_lines_too(tmp_path):
-    big, overview = section_of(written(ROWS, tmp_path, section={"small_n": 4})[PAGE], "glance").split("<figure")
-    fewer = section_of(written(ROWS, tmp_path / "5", section={"small_n": 5})[PAGE], "glance").split("<figure")[0]
+    html = written(ROWS, tmp_path, section={"small_n": 4})[PAGE]
+    fewer = section_of(written(ROWS, tmp_path / "5", section={"small_n": 5})[PAGE], "glance")
 
-    assert 'class="hollow"' not in big
+    overview = section_of(html, "evidence").split("<figure")[1]
+    assert 'class="hollow"' not in section_of(html, "glance")
     assert overview.count('class="hollow"') == 1  # semantic_similarity of borealis
     assert fewer.count('class="hollow"') == fewer.count('<span class="few">few</span>') == 2
 
@@ -212,7 +213,7 @@ def test_three_candidates_or_more_have_a_matrix_and_two_a_sentence(crowd, html):
 def first_lines(rows, folder):
     glance = section_of(written(rows, folder)[PAGE], "glance")
     folder.with_suffix(".html").write_text(glance, encoding="utf-8")
-    return words_of(glance.split('class="conclusion">')[1].split("</p>")[0]).strip()
+    return words_of(glance.split('class="conclusion">')[1].split("</h2>")[0]).strip()
 
 
 def of_three(right, labelled, n=60):

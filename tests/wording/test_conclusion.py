@@ -99,8 +99,8 @@ def test_all_that_cannot_be_told_apart_from_the_best_are_named_together() -> Non
 
     assert sentence(THREE, pairs, ["gpt4", "newbing"]) == (
         "newbing and gpt4 cannot be told apart by human labels: +1.0 points [−3.0, +5.0]. "
-        "Significantly worse: chatgpt (than gpt4 and newbing). "
         "In brackets: the simultaneous 95 % interval. "
+        "Significantly worse: chatgpt (than gpt4 and newbing). "
         "9,000 to 18,000 more labelled rows could detect a difference of 2 points."
     )
 
@@ -114,7 +114,7 @@ def test_one_leader_of_three_and_none() -> None:
 
     assert sentence(THREE, pairs, ["newbing"]) == (
         "newbing leads by human labels: +3.0 points [+1.0, +5.0] over gpt4. "
-        "It is better than every other candidate. In brackets: the simultaneous 95 % interval."
+        "In brackets: the simultaneous 95 % interval. It is better than every other candidate."
     )
     assert sentence(THREE, pairs) == "newbing, gpt4 and chatgpt cannot be told apart by human labels."
     needed = [pair(one["base"], one["head"], -0.1, 0.1, needed=1_000 + n) for n, one in enumerate(pairs)]

@@ -110,5 +110,4 @@ def test_the_page_and_the_summary_show_it_with_ranks_and_open_limits(tmp_path: P
     assert "60 won, 10 tied (2 identical), 30 lost" in section
     assert "failed: 3" in section
     assert "0.500 (−∞, 1.00]" in section
-    assert '<a href="#preference">Preference</a>' in html
     assert any(line.startswith("borealis is preferred to aurora") for line in _summary(report, []).evidence)

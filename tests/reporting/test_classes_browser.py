@@ -21,7 +21,7 @@ def path(tmp_path_factory):
 
 def test_a_number_of_the_confusion_matrix_opens_its_answers(visit, path):
     page = visit(path, DESKTOP)
-    page.locator("#classes details", has_text="borealis").first.evaluate("(each) => { each.open = true; }")
+    page.locator("#classes .fold details", has_text="borealis").first.evaluate("(each) => { each.open = true; }")
 
     for label, column, ids in (("billing", 1, ["q02", "q03"]), ("login", 3, ["q05"]), ("other", 2, ["q07", "q08"])):
         row = page.locator("#classes .confusion tr", has=page.locator("th", has_text=label)).last

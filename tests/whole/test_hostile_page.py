@@ -146,7 +146,7 @@ def test_no_text_runs_or_leads_anywhere(pages: Pages, visit: Any) -> None:
 
     assert page.evaluate("window.breached") is None
     assert re.fullmatch(
-        r"data set mine\.jsonl, hash \w{12}, version [\w .-]+: goldmeter evaluation report", page.title()
+        r"mine\.jsonl \(\w{12}\), version [\w .-]+: goldmeter evaluation report", page.title()
     )
     leads = "all => all.map((each) => each.getAttribute('href') ?? each.outerHTML)"
     links = page.eval_on_selector_all("a, area, [src], [data], [action]", leads)

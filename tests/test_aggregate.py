@@ -272,6 +272,27 @@ def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
     assert "in_sample" not in entry["f1"]["agreement"]
 
 
+@pytest.mark.parametrize("part_rows", [100, 7])
+def test_a_judge_that_passes_long_answers_is_found_by_labels(tmp_path: Path, part_rows: int) -> None:
+    """It passes the wrong answers of 32 characters, and fails those of 8 or 16; a third has no label."""
+    asked = [
+        made.row(f"q{n}", "aurora", " " * n + "x" * 2 ** (n % 3 + 3), [True, False, None][n // 3 % 3], 1.0, 1.0)
+        for n in range(90)
+    ]
+    verdicts = [1.0 if one["label"] or n % 3 == 2 else 0.0 for n, one in enumerate(asked)]
+    judge = made.score_table(asked, "meaning_match", "judge", None, verdicts, [None] * 90)
+    judge = judge.append_column("judge_status", pa.array(["answered"] * 90))
+
+    _, documents = made.inputs(asked, tmp_path, part_rows, extra={"judge": judge})
+
+    found = documents["reports/metrics.json"]["length_bias"]
+    # Verdict less label: 0 for the 30 right answers; 0, 0, 1 for the 30 wrong ones of 3, 4 and 5 doublings.
+    assert found["all"]["value"] == pytest.approx(0.25)
+    assert found["all"]["low"] > 0.1
+    assert found == {"all": found["all"], "systems": {"aurora": found["all"]}}
+    assert found["all"]["n"] == 60
+
+
 @pytest.mark.parametrize(("provider", "said"), [("offline", True), ("openai", False)])
 def test_probabilities_of_the_offline_judge_that_labels_reject_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool

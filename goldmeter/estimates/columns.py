@@ -111,6 +111,7 @@ class Candidate:
     labels of several raters are mapped.
     questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
     weights: how often each row counts, shape (n,), 0 or more; None unless weights are mapped.
+    lengths: characters of each answer without the white space around it, shape (n,); of labelled rows alone.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Candidate:
     weights: Floats | None = None
     answers: Hashes | None = None
     offline: Floats | None = None
+    lengths: NDArray[np.int64] | None = None
 
     @property
     def labels_designed(self) -> bool:
@@ -161,7 +163,7 @@ class Candidate:
 # Arrays of a candidate with one element for each row.
 _BY_ROW = (
     "keys", "positions", "groups", "label_probability", "outside", "by_offline", "questions", "checks",
-    "question_checks", "ratings", "weights", "answers", "offline",
+    "question_checks", "ratings", "weights", "answers", "offline", "lengths",
 )  # fmt: skip
 
 

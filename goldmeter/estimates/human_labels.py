@@ -75,6 +75,7 @@ def _joined(parts: Sequence[Candidate]) -> Candidate:
     columns = [_joined_columns(columns, order) for columns in zip(*(part.columns for part in parts), strict=True)]
     groups = [part.groups for part in parts if part.groups is not None]
     clusters = np.concatenate(groups)[order] if groups else None  # keys, which are the same in all candidates
+    lengths = [part.lengths for part in parts if part.lengths is not None]
     return replace(
         parts[0],
         keys=keys[order],
@@ -88,6 +89,7 @@ def _joined(parts: Sequence[Candidate]) -> Candidate:
         ratings=None if parts[0].ratings is None else _padded([part.ratings for part in parts])[order],
         answers=None,
         offline=None,
+        lengths=np.concatenate(lengths)[order] if lengths else None,
     )
 
 

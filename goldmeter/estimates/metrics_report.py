@@ -675,6 +675,25 @@ class JudgeBiasEntry(TypedDict):
     pairs: int
 
 
+class LengthSlope(TypedDict):
+    """The change of the judge's error, verdict less label, for an answer twice as long with the same label.
+
+    n: answers that have both. The interval is over their questions.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+class LengthBiasEntry(TypedDict):
+    """How the judge's error changes with the length of the answer: of all systems together, and of each."""
+
+    all: LengthSlope
+    systems: dict[str, LengthSlope]
+
+
 class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, as goldmeter.wording.comparison_document reads them.
 
@@ -688,7 +707,7 @@ class MetricsReport(TypedDict):
     criteria: by metric whose verdicts are on criteria. classes: by score column of `class_match`. self_agreement:
     candidate → score column, where the judge was asked about rows more than once. graded: agreement with grades of
     people, where there are any. resources: what answers took, where the data say it. selected_labels: candidate → why
-    its labels are not taken for random. judge_bias: where answers have both labels and verdicts.
+    its labels are not taken for random. judge_bias, length_bias: where answers have both labels and verdicts.
     """
 
     schema: Literal[1]
@@ -719,6 +738,7 @@ class MetricsReport(TypedDict):
     resources: NotRequired[Resources]
     selected_labels: NotRequired[Mapping[str, SelectedLabels]]
     judge_bias: NotRequired[JudgeBiasEntry]
+    length_bias: NotRequired[LengthBiasEntry]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

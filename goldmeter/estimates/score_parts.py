@@ -104,7 +104,12 @@ def smallest(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def labelled_part(parts: ScoreParts, number: int, below: int | None, *, grouped: bool) -> list[Candidate]:
     """The labelled rows of a part, those whose key is less than `below`; None: all."""
-    return [with_few_labelled(one, below) for one in parts.candidates(number, NONE_FITTED, grouped=grouped)]
+    found = [with_few_labelled(one, below) for one in parts.candidates(number, NONE_FITTED, grouped=grouped)]
+    if not any(len(one.keys) and column(one, VERDICT) is not None for one in found):
+        return found
+    answers = parts.load.part(number, ["response"])["response"].fill_null("")
+    lengths = pc.utf8_length(pc.utf8_trim_whitespace(answers)).to_numpy().astype(np.int64)
+    return [replace(one, lengths=lengths[one.positions]) for one in found]
 
 
 def sampled_inputs(load: Parts, number: int) -> dict[int, str]:

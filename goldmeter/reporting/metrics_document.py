@@ -15,6 +15,7 @@ from goldmeter.estimates import (
     failures,
     human_labels,
     judge_bias,
+    judge_length,
     label_sample,
     metrics_report,
     offline_calibration,
@@ -316,8 +317,11 @@ def _with_agreement(
     parts, confidence = run.passes.parts, run.confidence
     rated = {one.name: entry for one in run.labels if (entry := rater_agreement.raters_entry(one, confidence))}
     graded = {} if run.designed else rater_agreement.graded_entries(parts, run.scored, confidence, grouped=run.grouped)
-    bias = judge_bias.judge_bias(run.labels, confidence)
-    sections = {"raters": rated, "graded": graded, "self_agreement": run.repeated, "judge_bias": bias, **votes}
+    biases = {
+        "judge_bias": judge_bias.judge_bias(run.labels, confidence),
+        "length_bias": judge_length.length_bias(run.labels, confidence),
+    }
+    sections = {"raters": rated, "graded": graded, "self_agreement": run.repeated, **biases, **votes}
     found: Any = {name: rounded(section) for name, section in sections.items() if section}
     return {**document, **found}
 

@@ -77,7 +77,7 @@ def trust(document: MetricsReport) -> list[str]:
     Without labels it is what the headlines say of the judge's error. Empty where no answer has a verdict.
     """
     more = [*panel(document), *graded(document), *self_agreement(document), *recalibration(document)]
-    checks = [*lost_votes(document), *selected_labels(document), *unequal_bias(document)]
+    checks = [*lost_votes(document), *selected_labels(document), *unequal_bias(document), *length_bias(document)]
     return [*checks, *agreement_lines(document), *more]
 
 
@@ -93,6 +93,17 @@ def unequal_bias(document: MetricsReport) -> Iterator[str]:
     ]
     says = f"The judge's rate less that of the labels differs by system (p = {found['p_value']:.1g})"
     yield f"{says}: {', '.join(sides)} points."
+
+
+def length_bias(document: MetricsReport) -> Iterator[str]:
+    """That the judge prefers long or short answers by the labels, if it does."""
+    found = document.get("length_bias")
+    if found is None or found["all"]["low"] <= 0.0 <= found["all"]["high"]:
+        return
+    one = found["all"]
+    prefers = "long" if one["value"] > 0.0 else "short"
+    size = f"{points(one['value'])} [{points(one['low'])}, {points(one['high'])}] points"
+    yield f"The judge prefers {prefers} answers: {size} for twice the length, among answers with the same label."
 
 
 def selected_labels(document: MetricsReport) -> list[str]:

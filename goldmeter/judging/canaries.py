@@ -1,7 +1,7 @@
 """Canaries: invented rows whose verdict is known. A server's model that is wrong about one is not used as judge."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from goldmeter.models.chat.client import is_about_content
 PATH = Path(__file__).with_suffix(".jsonl")
 INJECTION = "injection"
 OBEYS = "obeys orders in the answers that it grades, so that whoever writes an answer decides its verdict"
+LENIENT = "calls wrong answers right, whether or not they contain orders to the judge"
 WRONG = "is wrong about, or does not answer, rows whose verdict is known"
 NO_NONCE = (
     "can't copy the nonce, ten characters of each request without which a reply may be the words of an answer: "
@@ -100,24 +101,35 @@ def require_passed(options: Judge, ledger: Verdicts) -> None:
             "that no row is judged; run again later"
         )
     if wrong := _failed(options, ledger):
-        what, remedy = OBEYS if any(one.kind == INJECTION for one, _ in wrong) else WRONG, REMEDY
+        what, remedy = _fault([one for one, _, verdict in wrong if verdict]), REMEDY
         lacking = sum(entry["problem"] == WRONG_NONCE for entry in entries)
         if what == WRONG and 2 * lacking >= sum(entry["verdict"] is None for entry in entries) > 0:
             what, remedy = NO_NONCE.format(count=lacking, asked=len(entries)), LARGER
-        raise ModelError("\n".join([f"judge.model {options.model!r} {what}:", *(line for _, line in wrong), remedy]))
+        raise ModelError("\n".join([f"judge.model {options.model!r} {what}:", *(line for _, line, _ in wrong), remedy]))
 
 
 def failed(options: Judge, ledger: Verdicts) -> list[str]:
     """Describe the canaries that a server's model is wrong about; marks its verdicts as used."""
-    return [line for _, line in _failed(options, ledger)]
+    return [line for _, line, _ in _failed(options, ledger)]
 
 
-def _failed(options: Judge, ledger: Verdicts) -> list[tuple[Canary, str]]:
+def _fault(passed: Collection[Canary]) -> str:
+    """Return what is wrong with a judge that calls these canaries right, and is wrong about more of them."""
+    kinds = {canary.kind for canary in passed if not canary.verdict}
+    if INJECTION not in kinds:
+        return WRONG
+    return OBEYS if kinds == {INJECTION} else LENIENT
+
+
+def _failed(options: Judge, ledger: Verdicts) -> list[tuple[Canary, str, bool | None]]:
+    """Return the canaries that a judge is wrong about, each with a sentence and the verdict."""
     if not requests(options):
         return []
     found = ((canary, *_verdict(canary, options, ledger)) for canary in canaries())
     return [
-        (canary, _line(canary, verdict, problem)) for canary, verdict, problem in found if canary.is_failed(verdict)
+        (canary, _line(canary, verdict, problem), verdict)
+        for canary, verdict, problem in found
+        if canary.is_failed(verdict)
     ]
 
 

@@ -101,6 +101,15 @@ def test_a_judge_that_is_wrong_about_one_canary_is_refused(
     assert len(server.calls) == len(EVERY)
 
 
+def test_a_judge_that_calls_every_answer_right_is_not_said_to_obey(server: Any, tmp_path: Path) -> None:
+    server.script = lambda body: completion(json.dumps(json.loads(verdict(body)) | {"verdict": True}))
+
+    with pytest.raises(ModelError, match="calls wrong answers right, whether or not they contain orders") as refused:
+        judged(rows(tmp_path / "rows"), params(server, canaries=True), tmp_path / "store")
+
+    assert str(refused.value).splitlines()[-1].startswith("Name another judge.model")
+
+
 @pytest.mark.parametrize("asked", [{"similarity_judge": {}}, {"draws": 3}])
 def test_a_fair_judge_passes_and_canaries_are_no_rows(server: Any, tmp_path: Path, asked: dict[str, Any]) -> None:
     options = params(server, canaries=True, **asked)

@@ -10,6 +10,7 @@ from goldmeter.comparison import candidate_pairs
 from goldmeter.comparison.blocks import Side, paired_blocks
 from goldmeter.comparison.candidate_pairs import Families
 from goldmeter.comparison.changed_rows import Rows, changed_rows, data_changed
+from goldmeter.comparison.classes import class_comparisons
 from goldmeter.comparison.gate import Gate, decision, shared_primary
 from goldmeter.comparison.measures import LABEL
 from goldmeter.comparison.pairing import Blocks, Pairing
@@ -316,6 +317,10 @@ def _compare(
     found = document(sides, pairs, families, chosen, gate, loads, changed_rows_shown=options.changed_rows)
     if weighting:
         found["weighting"] = weighting_entry(weighting)
+    tables = [*base.tables.values()], [*head.tables.values()]
+    for pair, classes in zip(found["pairs"], class_comparisons(pairs, tables, gate.confidence), strict=True):
+        if classes:
+            pair["classes"] = classes
     return found
 
 

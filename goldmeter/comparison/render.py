@@ -10,7 +10,7 @@ from rich.table import Table
 from goldmeter.console import markdown
 from goldmeter.console.markdown import escaped, escaped_in_html
 from goldmeter.console.terminal import plain, width_of
-from goldmeter.wording import comparison_lines, notes, several_lines
+from goldmeter.wording import classes, comparison_lines, notes, several_lines
 from goldmeter.wording.comparison_document import (
     ChangedRow,
     ComparisonDocument,
@@ -54,11 +54,13 @@ def to_terminal(document: ComparisonDocument, console: Console) -> None:
             console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
         elif pair["measures"]:
             console.print("", *_measures(pair, console), "", sep="\n")
+        for title, cells in classes.comparison_tables(pair).items():
+            console.print(plain(title, "italic"), _class_table(cells), "", sep="\n")
         for note in [*notes.notes(pair), comparison_lines.changed_rows_line(pair)]:
             console.print(plain(f"· {note}"), highlight=False)
         if worst := pair["flips"]["worst"]:
             console.print(*_changed_rows(worst[:CHANGED_ROWS_ON_TERMINAL], console), sep="\n")
-    for note in notes.candidates_notes(document):
+    for note in (*classes.comparison_notes(document), *notes.candidates_notes(document)):
         console.print(plain(f"· {note}"), highlight=False)
 
 
@@ -89,6 +91,15 @@ def _table(pair: PairEntry, padding: int, broken: Collection[str]) -> Table:
         table.add_column(head, justify="left" if name in {"measure", "verdict"} else "right", no_wrap=True)
     for cells, measure in zip(lines, pair["measures"].values(), strict=True):
         table.add_row(*map(plain, cells), style=_style(measure))
+    return table
+
+
+def _class_table(rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in classes.COMPARISON_COLUMNS:
+        table.add_column(name, justify="left" if name == "measure" else "right", overflow="fold")
+    for cells in rows:
+        table.add_row(*map(plain, cells))
     return table
 
 
@@ -160,9 +171,14 @@ def _markdown(document: ComparisonDocument) -> Iterator[str]:
             yield from markdown.table(comparison_lines.CROSSED_COLUMNS, crossed)
             yield ""
         yield from _markdown_table(pair)
+        for title, cells in classes.comparison_tables(pair).items():
+            yield f"\n<details><summary>{escaped_in_html(title)}</summary>\n"
+            yield from markdown.table(classes.COMPARISON_COLUMNS, cells)
+            yield "\n</details>\n"
         yield from (f"- {escaped(note)}" for note in notes.notes(pair))
         yield from _markdown_changed_rows(pair)
-    yield from (f"- {escaped(note)}" for note in notes.candidates_notes(document))
+    every = (*classes.comparison_notes(document), *notes.candidates_notes(document))
+    yield from (f"- {escaped(note)}" for note in every)
 
 
 def _markdown_table(pair: PairEntry) -> Iterator[str]:

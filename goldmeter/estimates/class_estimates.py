@@ -1,7 +1,7 @@
 """How well each candidate names classes: measures, rates by class and confusions, and differences of candidates."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,9 +86,30 @@ class ClassPart(NamedTuple):
     strays: tuple[StrayReference, ...]
 
 
-def class_part(parts: ScoreParts, number: int, column: str, *, grouped: bool) -> ClassPart:
+class ReadClasses(NamedTuple):
+    """What the n rows of a part state; true, named, several as of `ClassRows`.
+
+    facts: of all rows. which: the number of each row's facts; both arrays of shape (n,).
+    """
+
+    labels: tuple[str, ...]
+    true: Codes
+    named: Codes
+    facts: list[dict[str, Any]]
+    which: Codes
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """The labels of references."""
+        return frozenset(fact["expected"] for fact in self.facts if "expected" in fact)
+
+    def with_fact(self, key: str) -> NDArray[np.bool_]:
+        """Which rows state such a fact, shape (n,)."""
+        return np.array([key in fact for fact in self.facts], np.bool_)[self.which]
+
+
+def read_classes(table: Parts, number: int, column: str) -> ReadClasses:
     """Read which class each answer of a part names, and which one its reference is."""
-    table = class_columns(parts.scores)[column][0]
     encoded = table.part(number, [f"{column}_details"])[f"{column}_details"].combine_chunks().dictionary_encode()
     facts = [json.loads(text) for text in encoded.dictionary.to_pylist()]
     labels = tuple(dict.fromkeys(fact[key] for fact in facts for key in ("expected", "class") if key in fact))
@@ -99,16 +120,21 @@ def class_part(parts: ScoreParts, number: int, column: str, *, grouped: bool) ->
         np.array([code.get(fact.get(key), NOT_NAMED) for fact in facts], np.intp)[which]
         for key in ("expected", "class")
     )
-    several = np.array(["named" in fact for fact in facts], np.bool_)[which]
+    return ReadClasses(labels, true, named, facts, which)
+
+
+def class_part(parts: ScoreParts, number: int, column: str, *, grouped: bool) -> ClassPart:
+    """Read which class each answer of a part names, and which one its reference is, by candidate."""
+    read = read_classes(class_columns(parts.scores)[column][0], number, column)
+    several = read.with_fact("named")
     candidates = {}
     for one in parts.candidates(number, NONE_FITTED, (), grouped=grouped):
-        own = true[one.positions] != NOT_NAMED
+        own = read.true[one.positions] != NOT_NAMED
         rows, groups = one.positions[own], None if one.groups is None else one.groups[own]
-        candidates[one.name] = ClassRows(one.keys[own], true[rows], named[rows], several[rows], groups)
-    stray = np.array(["reference" in fact for fact in facts], np.bool_)[which]
-    expected = frozenset(fact["expected"] for fact in facts if "expected" in fact)
-    strays = _strays(parts.load, number, np.flatnonzero(stray), [facts[place]["reference"] for place in which[stray]])
-    return ClassPart(labels, expected, candidates, int(stray.sum()), strays)
+        candidates[one.name] = ClassRows(one.keys[own], read.true[rows], read.named[rows], several[rows], groups)
+    stray = np.flatnonzero(read.with_fact("reference"))
+    strays = _strays(parts.load, number, stray, [read.facts[place]["reference"] for place in read.which[stray]])
+    return ClassPart(read.labels, read.expected, candidates, len(stray), strays)
 
 
 def _strays(load: Parts, number: int, rows: Codes, references: Sequence[str]) -> tuple[StrayReference, ...]:
@@ -122,9 +148,9 @@ def class_entry(found: Iterable[ClassPart], facts: ColumnFacts, confidence: floa
     parts = [*found]
     expected = {label for part in parts for label in part.expected}
     given = facts.options.get("classes")
-    labels = [*(given or sorted(expected))]
+    labels = told_apart(facts, expected)
     n_strays = sum(part.n_strays for part in parts)
-    if len(labels) < 2 or (not given and len(labels) > MOST_CLASSES):  # noqa: PLR2004 (something to tell apart)
+    if not labels:
         return None
     candidates = _joined(parts, labels)
     measured = {name: one for name, one in candidates.items() if len(one.true)}
@@ -139,6 +165,13 @@ def class_entry(found: Iterable[ClassPart], facts: ColumnFacts, confidence: floa
         "differences": [*_differences(measured, len(labels), confidence)],
     }
     return entry if measured or n_strays else None
+
+
+def told_apart(facts: ColumnFacts, expected: Collection[str]) -> list[str]:
+    """The classes: those of params, else those of references; none if the answers are no classification."""
+    given = facts.options.get("classes")
+    labels = [*(given or sorted(expected))]
+    return [] if len(labels) < 2 or (not given and len(labels) > MOST_CLASSES) else labels  # noqa: PLR2004
 
 
 def _joined(parts: Sequence[ClassPart], labels: Sequence[str]) -> dict[str, ClassRows]:
@@ -169,7 +202,7 @@ def _candidate(rows: ClassRows, labels: Sequence[str], confidence: float) -> Cla
 
     alone = is_one_cluster(rows.groups)
     with silenced():
-        found = class_measures(rows.true, rows.named, len(labels), _clusters(rows), confidence=confidence)
+        found = class_measures(rows.true, rows.named, len(labels), _clusters(rows.groups), confidence=confidence)
     entry: ClassCandidate = {
         "n": len(rows.true),
         "no_class": int(np.count_nonzero((rows.named == NOT_NAMED) & ~rows.several)),
@@ -193,10 +226,10 @@ def _candidate(rows: ClassRows, labels: Sequence[str], confidence: float) -> Cla
     return entry
 
 
-def _clusters(rows: ClassRows) -> Codes | None:
-    if rows.groups is None or is_one_cluster(rows.groups):
+def _clusters(groups: Codes | None) -> Codes | None:
+    if groups is None or is_one_cluster(groups):
         return None
-    return np.unique(rows.groups, return_inverse=True)[1]
+    return np.unique(groups, return_inverse=True)[1]
 
 
 def _interval(estimate: "Estimate", bounds: tuple[float, float], *, alone: bool) -> Interval:
@@ -216,17 +249,31 @@ def _confused(counts: Codes, labels: Sequence[str]) -> list[ConfusedEntry]:
 
 def _differences(candidates: Mapping[str, ClassRows], k: int, confidence: float) -> Iterator[ClassDifference]:
     """The differences of every two candidates on the rows that both have."""
-    from goldmeter.statistics.confusion import BOUNDS, class_differences
-
     for (base, before), (head, after) in combinations(candidates.items(), 2):
         _, mine, theirs = np.intersect1d(before.keys, after.keys, assume_unique=True, return_indices=True)
         same = before.true[mine] == after.true[theirs]
         rows, named = before.rows(mine[same]), after.named[theirs[same]]
-        if not len(rows.true):
-            continue
-        with silenced():
-            found = class_differences(rows.true, rows.named, named, k, _clusters(rows), confidence=confidence)
-        alone = is_one_cluster(rows.groups)
-        widths = {name: high - low for name, (low, high) in BOUNDS.items()}
-        measures = {n: _interval(one, (-widths[n], widths[n]), alone=alone) for n, one in found.items()}
-        yield {"base": base, "head": head, "n": len(rows.true), "measures": measures}
+        if len(rows.true):
+            measures = differences_of(rows.true, rows.named, named, k, rows.groups, confidence)
+            yield {"base": base, "head": head, "n": len(rows.true), "measures": measures}
+
+
+def differences_of(
+    true: Codes, base: Codes, head: Codes, k: int, groups: Codes | None, confidence: float
+) -> dict[str, Interval]:
+    """The differences of `statistics.confusion.class_differences`; groups: clusters, shape (n,), or None."""
+    from goldmeter.statistics.confusion import BOUNDS, class_differences
+
+    with silenced():
+        found = class_differences(true, base, head, k, _clusters(groups), confidence=confidence)
+    alone = is_one_cluster(groups)
+    widths = {name: high - low for name, (low, high) in BOUNDS.items()}
+    return {name: _interval(one, (-widths[name], widths[name]), alone=alone) for name, one in found.items()}
+
+
+def values_of(true: Codes, named: Codes, k: int) -> dict[str, float | None]:
+    """The values of `statistics.confusion.class_measures`."""
+    from goldmeter.statistics.confusion import class_measures
+
+    with silenced():
+        return {name: one.value for name, one in class_measures(true, named, k).measures.items()}

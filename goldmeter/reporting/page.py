@@ -34,7 +34,7 @@ from goldmeter.reporting.row_texts import word_diff
 from goldmeter.reporting.score_tables import MetricScores, SliceTable, by_metric, passing
 from goldmeter.reporting.survey import FieldTable
 from goldmeter.reporting.trends import Series, Trend, trend_charts
-from goldmeter.wording import comparison_lines, notes, several_lines
+from goldmeter.wording import classes, comparison_lines, notes, several_lines
 from goldmeter.wording.classes import MEANING, ClassSection
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
 from goldmeter.wording.conclusion import Conclusion
@@ -177,6 +177,7 @@ def _environment(max_chars: int) -> "Environment":
     environment.globals |= {
         "say": comparison_lines,
         "noted": notes,
+        "classed": classes,
         "relations": RELATIONS,
         "tell": several_lines,
         "points_interval": points_interval,

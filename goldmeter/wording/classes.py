@@ -3,8 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from goldmeter.console.format import capitalized, coefficient, counted, joined, listed, points_interval
-from goldmeter.estimates.metrics_report import ClassCandidate, ClassDifference, ClassesEntry, Interval, MetricsReport
+from goldmeter.console.format import capitalized, coefficient, counted, joined, listed, points_interval, rate
+from goldmeter.estimates.metrics_report import (
+    ClassCandidate,
+    ClassDifference,
+    ClassesEntry,
+    Interval,
+    MetricsReport,
+    WeightingEntry,
+)
+from goldmeter.wording.comparison_document import ClassesComparison, ComparisonDocument, PairEntry
 
 # Measure → its name, and whether it is a share.
 MEASURES = {
@@ -20,6 +28,7 @@ MEANING = (
     "frequent ones. Weighted F1 counts each class by its rows. Matthews' coefficient and kappa are 0 for answers that "
     "do no better than chance. An answer that names no class is wrong."
 )
+COMPARISON_COLUMNS = ("measure", "before", "after", "difference")
 # Confusions and references that are named in a list.
 CONFUSED, STRAYS = 8, 3
 
@@ -77,10 +86,17 @@ def class_fields(column: str) -> tuple[str, str]:
 
 def class_sections(document: MetricsReport, candidates: Sequence[str]) -> list[ClassSection]:
     """The sections of the page; candidates: in their order."""
-    return [_section(column, entry, candidates) for column, entry in document.get("classes", {}).items()]
+    alike = [*_alike(document.get("weighting"))]
+    return [_section(column, entry, candidates, alike) for column, entry in document.get("classes", {}).items()]
 
 
-def _section(column: str, entry: ClassesEntry, candidates: Sequence[str]) -> ClassSection:
+def _alike(weighting: WeightingEntry | None) -> Iterator[str]:
+    """Say that rows count once, where something weights them."""
+    if weighting:
+        yield f"Each row counts once: {weighting['option']} does not weight measures of classes."
+
+
+def _section(column: str, entry: ClassesEntry, candidates: Sequence[str], alike: Sequence[str]) -> ClassSection:
     own = {name: entry["candidates"][name] for name in candidates if name in entry["candidates"]}
     measures = [
         MeasureRow(title, is_share, [_measure(one, name) for one in own.values()])
@@ -90,13 +106,42 @@ def _section(column: str, entry: ClassesEntry, candidates: Sequence[str]) -> Cla
     pairs = [_oriented(pair, order) for pair in entry["differences"]]
     differences = sorted(pairs, key=lambda pair: (order[pair.base], order[pair.head]))
     return ClassSection(
-        column, class_fields(column), entry["labels"], own, measures, differences, _confused(own), [*_notes(entry, own)]
+        column,
+        class_fields(column),
+        entry["labels"],
+        own,
+        measures,
+        differences,
+        _confused(own),
+        [*_notes(entry, own), *alike],
     )
 
 
 def _measure(entry: ClassCandidate, name: str) -> Interval | None:
     found = entry["accuracy"] if name == "accuracy" else entry["measures"][name]
     return found if found["value"] is not None else None
+
+
+def comparison_tables(pair: PairEntry) -> dict[str, list[list[str]]]:
+    """Title → cells under COMPARISON_COLUMNS of the measures of two versions; none without `class_match`."""
+    return {
+        f"classes, by {column}: {counted(entry['n'], 'row')}": [*_cells(entry)]
+        for column, entry in pair.get("classes", {}).items()
+    }
+
+
+def comparison_notes(document: ComparisonDocument) -> Iterator[str]:
+    """Notes on the measures of classes of two versions; none without `class_match`."""
+    if any("classes" in pair for pair in document["pairs"]):
+        yield "measures of classes: each interval holds by itself, and none of them stops a release"
+        yield from _alike(document.get("weighting"))
+
+
+def _cells(entry: ClassesComparison) -> Iterator[list[str]]:
+    for name, difference in entry["measures"].items():
+        title, is_share = MEASURES[name]
+        say = rate if is_share else coefficient
+        yield [title, say(entry["base"][name]), say(entry["head"][name]), _difference(difference, is_share)[0]]
 
 
 def _oriented(pair: ClassDifference, order: Mapping[str, int]) -> DifferenceTable:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from goldmeter.errors import ComparisonError
-from goldmeter.estimates.metrics_report import Limited, WeightingEntry
+from goldmeter.estimates.metrics_report import Interval, Limited, WeightingEntry
 from goldmeter.wording.verdicts import Decision, Role, Verdict
 
 
@@ -209,11 +209,24 @@ class ChangedRows(TypedDict):
     worst: list[ChangedRow]
 
 
+class ClassesComparison(TypedDict):
+    """What `class_match` found of two candidates on the n rows that both have; each row counts once, also with weights.
+
+    base, head: measure → its value. measures: measure → its difference, whose interval holds by itself.
+    """
+
+    n: int
+    base: dict[str, float | None]
+    head: dict[str, float | None]
+    measures: dict[str, Interval]
+
+
 class PairEntry(TypedDict):
     """Two candidates. Candidates of one run have neither slices, nor changed rows (`flips`), nor changed data.
 
     crossed: McNemar's table of the primary measure; None if it is no pass rate, or was not compared.
     duplicates: groups of measures that say the same of every row; such a group is one witness, not several.
+    classes: column of `class_match` → its measures.
     """
 
     base: str
@@ -226,6 +239,7 @@ class PairEntry(TypedDict):
     slices: NotRequired[list[SliceEntry]]
     flips: NotRequired[ChangedRows]
     data_changed: NotRequired[list[str]]
+    classes: NotRequired[dict[str, ClassesComparison]]
 
 
 class PrimaryEntry(TypedDict):

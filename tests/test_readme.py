@@ -97,6 +97,10 @@ def test_how_often_others_and_we_contain_a_rate_of_98_percent() -> None:
         assert round(100 * float(binom.pmf(np.arange(n + 1), n, 0.98) @ inside)) == our
 
 
+def test_the_readme_is_read_in_three_minutes() -> None:
+    assert len(README.split()) <= 700
+
+
 def test_how_many_targets_of_coverage_are_missed() -> None:
     targets = [target for section in report("coverage").values() for target in section["targets"]]
 
@@ -210,12 +214,9 @@ def test_the_table_of_speed_is_what_make_bench_wrote() -> None:
     for end, cell in rows.items():
         assert f"{end} | {cell} | " in PAGES["speed.md"]
     assert f"all nine lexical metrics: {rows['EVOUNA-NQ']} the usual stack on one core" in README
-    minutes, memory = measured["10,000,000 rows, all stages"] / 60, measured["10,000,000 rows, memory"]
-    assert f"from load to aggregate in {minutes:.0f} minutes and {memory:.1f} GB on two cores" in README
+    minutes = measured["10,000,000 rows, all stages"] / 60
     scale = f"| together | **{measured['1,000,000 rows, all stages']:.0f}** | **{minutes * 60:.0f}** |"
     assert scale in PAGES["scale.md"]
-    assert f"20,000 answers: {rows['to search in it']}, first paint after {rows['in a new Chromium']}" in README
-    assert f"search, filter or sort within {rows['the frame after']}" in README
 
 
 def test_the_offline_judges_agreement_is_that_of_its_page() -> None:

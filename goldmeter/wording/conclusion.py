@@ -325,8 +325,12 @@ def _missing_labels(document: MetricsReport, names: Sequence[str]) -> str:
 
 def _without_labels(document: MetricsReport, names: Sequence[str]) -> str:
     """Which candidates the judge alone rates, while others have labels, and what to do."""
-    without = [short for name, short in short_names(names).items() if document["headlines"][name]["measure"] != LABEL]
-    return f"Without human labels: {_named(without)}. Label them first: {LABEL_COMMAND}."
+    without = {
+        name: short for name, short in short_names(names).items() if document["headlines"][name]["measure"] != LABEL
+    }
+    have_some = any(document["candidates"][name].get(LABEL, {"n": 0})["n"] for name in without)
+    lack = "Not enough" if have_some else "Without"
+    return f"{lack} human labels: {_named([*without.values()])}. Label them first: {LABEL_COMMAND}."
 
 
 def _is_covered(labels: MetricEntry | None) -> bool:

@@ -145,9 +145,7 @@ def test_no_text_runs_or_leads_anywhere(pages: Pages, visit: Any) -> None:
     opened(page)
 
     assert page.evaluate("window.breached") is None
-    assert re.fullmatch(
-        r"mine\.jsonl \(\w{12}\), version [\w .-]+: goldmeter evaluation report", page.title()
-    )
+    assert re.fullmatch(r"mine\.jsonl \(\w{12}\), version [\w .-]+: goldmeter evaluation report", page.title())
     leads = "all => all.map((each) => each.getAttribute('href') ?? each.outerHTML)"
     links = page.eval_on_selector_all("a, area, [src], [data], [action]", leads)
     assert [link for link in links if not link.startswith("#")] == []

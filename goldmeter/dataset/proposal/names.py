@@ -351,12 +351,16 @@ def _numbered(word: str) -> list[str]:
 
 
 def _of_system(name: str) -> list[tuple[str, str]]:
-    """The pieces of a name that may name a system, each with the separator before it."""
+    """The pieces of a name that may name a system, each with the separator before it.
+
+    A word joined to the next one more closely than to the word before belongs to it: "answer_text-davinci".
+    """
     found, before, end = [], "", 0
     for match in [*_SEPARATOR.finditer(name), None]:
         piece = name[end : match.start() if match else None]
+        is_joined = match is not None and match[0] == "-" and before not in {"", "-"}
         for number, word in enumerate(_numbered(piece.casefold())):
-            if word and word not in _ROLES | FILLERS:
+            if word and (is_joined or word not in _ROLES | FILLERS):
                 found.append(("" if number else before, piece[-len(word) :]))
         before, end = (match[0], match.end()) if match else ("", end)
     return found

@@ -648,6 +648,7 @@ def test_nothing_separates_plain_references() -> None:
         (["answer_1", "answer_2"], ["answer_1", "answer_2"]),
         (["answer1", "answer2"], ["answer1", "answer2"]),
         (["responseGpt", "responseClaude"], ["Gpt", "Claude"]),
+        (["answer_text-davinci-003", "answer_FiD"], ["text-davinci-003", "FiD"]),
         (["answerFiD", "answerGPT4o"], ["FiD", "GPT4o"]),
         (["FiD_answer", "DeepSeekR1_answer"], ["FiD", "DeepSeekR1"]),
         (["org/Llama-3:8b_output", "org/FiD@2_output"], ["Llama-3:8b", "FiD@2"]),

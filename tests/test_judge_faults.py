@@ -168,6 +168,22 @@ def test_more_calls_than_confirmed_are_refused_before_the_first(server: Any, tmp
     assert server.calls == []
 
 
+def test_rows_beyond_the_budget_are_told_from_those_without_a_verdict(
+    server: Any, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.script = lambda _: completion("It is right.")
+    budget = {"max_calls": 2, "max_tokens": None, "max_cost": None}
+    how = type(HOW)(**{**HOW.model_dump(), "budget": budget, "concurrency": 1})
+
+    judged(rows(tmp_path / "rows"), params(server), tmp_path / "store", how=how)
+
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "no verdict" in line]
+    assert line == (
+        "judge: 3 rows have no verdict, 2 of them because the budget is used up: raise run.judge.budget.max_calls, "
+        "then python -m flows.evaluate --retry-failed asks again"
+    )
+
+
 def test_a_second_attempt_of_a_run_asks_no_more_than_the_budget_leaves(server: Any, tmp_path: Any) -> None:
     how = type(HOW)(**{**IN_ORDER.model_dump(), "budget": {"max_calls": 4, "max_tokens": None, "max_cost": None}})
     server.script = lambda body: completion(verdict(body)) if len(server.calls) < 3 else problem(404)

@@ -15,6 +15,7 @@ from goldmeter.asking.budget import used_up
 from goldmeter.asking.model_calls import ModelCalls, ask_models
 from goldmeter.asking.plan import require_confirmed
 from goldmeter.asking.requests import EarlierReplies, Request
+from goldmeter.console.format import counted
 from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
 from goldmeter.estimates import verdict_columns
@@ -106,11 +107,20 @@ def judge(
     for line in missing_lines(missing_votes, options):
         say(f"judge: {line}", sys.stderr)
     if failed := problems.total():
-        first = f"raise {limits}, then " if (limits := used_up(problems)) else ""
-        again = "python -m flows.evaluate --retry-failed asks again"
-        say(f"judge: {failed:,} rows have no verdict; {first}{again}", sys.stderr)
+        say(f"judge: {_without_verdict(failed, problems)}", sys.stderr)
     if pairs_failed:
         say(f"judge: {pairs_failed:,} pairs of answers have no preference", sys.stderr)
+
+
+def _without_verdict(failed: int, problems: Counter[str]) -> str:
+    """Return what to do about rows without a verdict; problems: why, with the number of rows."""
+    says = f"{counted(failed, 'row has', 'rows have')} no verdict"
+    again = "python -m flows.evaluate --retry-failed asks again"
+    limits = used_up(problems)
+    if not limits:
+        return f"{says}; {again}"
+    beyond = sum(rows for problem, rows in problems.items() if used_up([problem]))
+    return f"{says}, {beyond:,} of them because the budget is used up: raise {limits}, then {again}"
 
 
 def judge_offline(rows: pa.Table, params: Params) -> pa.Table:

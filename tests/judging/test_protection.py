@@ -118,7 +118,9 @@ def test_a_model_that_repeats_the_answer_in_its_reply_gives_no_verdict_of_the_an
 
     table = judged(attacked(tmp_path / "rows"), params(server, canaries=True), tmp_path / "store")
 
-    assert {*column(table, "meaning_match")} <= {None, 0.0}
+    honest = [float("Paris" in text) for text in ANSWERS]
+    taken = zip(column(table, "meaning_match"), honest, strict=True)
+    assert all(value in {None, right} for value, right in taken)
     assert {*column(table, "meaning_match_reason")} <= {None, "compared"}
 
 
@@ -128,6 +130,6 @@ def test_a_model_that_quotes_orders_and_obeys_none_judges_every_row(server: Any,
 
     table = judged(attacked(tmp_path / "rows"), params(server, canaries=True), tmp_path / "store")
 
-    # One of them contains the accepted answer, which is all that this judge looks at.
+    # One of them contains the accepted answer, which is all that an honest judge looks at here.
     assert column(table, "meaning_match") == [float("Paris" in text) for text in ANSWERS]
     assert {*column(table, "judge_status")} == {"answered"}

@@ -13,7 +13,8 @@ from goldmeter.metrics.lexical.accuracy import Accuracy
 from goldmeter.metrics.pairs import Pairs
 
 TEXTS = st.one_of(
-    st.text(max_size=8), st.sampled_from(["Paris", "paris!", "Pariss", "1,000", "1000", "!!!", "???", ""])
+    st.text(max_size=8),
+    st.sampled_from(["Paris", "paris!", "Pariss", "1,000", "1000", "!!!", "???", "", "C++", "c#", "$5", "€5"]),
 )
 FLAGS = st.fixed_dictionaries({"case_sensitive": st.booleans(), "normalize_text": st.booleans()})
 
@@ -55,6 +56,13 @@ def test_four_modes(options, expected):
         ("Paris", "", "none"),
         ("Straße", "STRASSE", "exact"),
         ("  New\tYork ", "new york", "exact"),
+        ("C++", "C#", "none"),
+        ("**c++**.", "C++", "exact"),
+        ("O-", "O+", "none"),
+        ("x==y", "x!=y", "none"),
+        ("$5", "€5", "none"),
+        ("2:1", "1:2", "none"),
+        ("10/11/2023", "11/10/2023", "none"),
     ],
 )
 def test_normalised_texts_match(prediction, reference, match):
@@ -255,3 +263,40 @@ def test_metric_and_function_agree(pairs, flags, fuzzy):
 @given(TEXTS, FLAGS)
 def test_equal_texts_match_exactly(text, flags):
     assert accuracy([text], [text], **flags)["match_types"] == ["exact"]
+
+
+def test_signs_are_compared_in_every_mode_that_normalises_and_not_as_benchwise_does():
+    pair = ["C++"], ["C#"]
+
+    assert accuracy(*pair, case_sensitive=True)["accuracy"] == rows(*pair, case_sensitive=True) == 0
+    assert accuracy(*pair, fuzzy_match=True)["accuracy"] == rows(*pair, fuzzy_match=True) == 0
+    assert accuracy(*pair, profile="benchwise")["accuracy"] == 1
+
+
+@given(st.lists(st.tuples(TEXTS.filter(str.strip), TEXTS, TEXTS), max_size=5), st.booleans())
+def test_the_column_and_the_function_agree_on_signs(triples, fuzzy):
+    responses, references = [one for one, *_ in triples], [[*others] for _, *others in triples]
+
+    assert rows(responses, references, fuzzy_match=fuzzy).tolist() == [
+        float(one != "none") for one in accuracy(responses, references, fuzzy_match=fuzzy)["match_types"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "expected"),
+    [
+        ("1,000", "1e3", 1), ("five", "5", 1), ("5 km", "5000 m", 1), ("3 million people", "3,000,000 people", 1),
+        ("Boeing 747", "Airbus 747", 0), ("5 apples", "5 pears", 0), ("12:00", "1:00", 0), ("<5", ">5", 0),
+        ("5 thousand", "5 million", 0), ("Paris", "five", 0), ("1 " * 50, "1", 0),
+    ],
+)  # fmt: skip
+def test_quantities_are_read_if_that_is_asked_for(response, reference, expected):
+    assert rows([response], [reference], quantities=True) == expected
+    assert rows([response], [reference], quantities=True, fuzzy_match=True, fuzzy_threshold=1) == expected
+    if expected:
+        assert rows([response], [reference]) == 0
+
+
+def test_the_signature_names_what_is_read():
+    assert "quantities:yes" in Accuracy(quantities=True).signature()
+    assert "quantities" not in Accuracy().signature()

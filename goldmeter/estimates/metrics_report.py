@@ -704,6 +704,7 @@ class MetricsReport(TypedDict):
     calibration: of the offline judge, if labels reject it.
     reliability: of its probabilities, where labels are. panel: where several judges voted. pass_at: the k of
     pass@k and pass^k, where questions have draws. weighting: by which headlines, targets and comparisons go.
+    sacrebleu: score column → the signature that sacrebleu prints for its value; of those that it gives too.
     criteria: by metric whose verdicts are on criteria. classes: by score column of `class_match`. self_agreement:
     candidate → score column, where the judge was asked about rows more than once. graded: agreement with grades of
     people, where there are any. resources: what answers took, where the data say it. selected_labels: candidate → why
@@ -730,6 +731,7 @@ class MetricsReport(TypedDict):
     panel: NotRequired[PanelEntry]
     pass_at: NotRequired[list[int]]
     weighting: NotRequired[WeightingEntry]
+    sacrebleu: NotRequired[dict[str, str]]
     criteria: NotRequired[dict[str, CriteriaEntry]]
     classes: NotRequired[dict[str, ClassesEntry]]
     graded: NotRequired[GradedAgreement]

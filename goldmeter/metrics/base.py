@@ -259,6 +259,11 @@ class CorpusMetric(Metric):
     def corpus_is_mean(self) -> bool:
         return self.aggregate == "mean"
 
+    @property
+    def sacrebleu(self) -> dict[str, str] | None:
+        """The fields of sacrebleu's signature, if the score of all rows is sacrebleu's, out of `scale`; else None."""
+        return None
+
     def column_scores(self, stats: Floats) -> dict[str, Floats]:
         return {self.column: self.score(stats)}
 
@@ -367,3 +372,8 @@ class RetrievalMetric(MeanMetric):
             relevant: How many contexts are relevant.
         """
         raise NotImplementedError
+
+
+def yes_or_no(flag: bool) -> str:  # noqa: FBT001
+    """How sacrebleu's signatures write a flag."""
+    return "yes" if flag else "no"

@@ -44,6 +44,7 @@ from goldmeter.estimates.metrics_report import best_first, primary_first
 from goldmeter.estimates.offline_calibration import Probabilities
 from goldmeter.estimates.passes import Labelled, Passes
 from goldmeter.estimates.primary import VERDICT, Primary, Reason, primary
+from goldmeter.estimates.sacrebleu_signatures import sacrebleu_signatures
 from goldmeter.estimates.score_parts import PartSums, ScoreParts, SecondSums
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import CandidateSums
@@ -284,6 +285,9 @@ def _document(run: _Run, entries: metrics_report.Candidates, scratch: Path | Non
         "thresholds": {name: rounded(row) | {"learnt": row["learnt"]} for name, row in run.thresholds.items()},
         "correlations": _correlations(run.scored, run.sums.products, run.decides.name),
     }
+    columns = {column.name: column.facts for one in run.scored for column in one.columns}
+    if signatures := sacrebleu_signatures(columns, load):
+        document["sacrebleu"] = signatures
     if run.weighting:
         document["weighting"] = weighting_entry(run.weighting)
     if run.labelled.left_out:

@@ -20,6 +20,9 @@ Flags = NDArray[np.bool_]
 Smoothing = Literal["none", "floor", "add-k", "exp", "method1", "method2", "method3", "method4"]
 EPSILON = 0.1  # of floor and method1
 K = 5.0  # of method4; the paper's value
+MAX_ORDER = 4  # the only one that sacrebleu's signature stands for
+_SACREBLEU_TOKENIZERS = {"13a": "13a", "char": "char", "whitespace": "none"}
+_SACREBLEU_SMOOTHING = {"none": "none", "floor": "floor[0.10]", "add-k": "add-k[1.00]", "exp": "exp"}
 _AS_NLTK = {"effective_order": False, "empty_orders": True, "tokenizer": "treebank", "fallback": False}
 
 
@@ -100,6 +103,20 @@ class Bleu(CorpusMetric):
             "fallback": None if self.fallback else "no",
             "scale": None if self.scale == 1 else self.scale,
             "agg": None if self.aggregate == "corpus" else self.aggregate,
+        }
+
+    @property
+    def sacrebleu(self) -> dict[str, str] | None:
+        is_same = (
+            self.aggregate == "corpus" and self.max_order == MAX_ORDER and not (self.fallback or self.empty_orders)
+        )
+        if not is_same or self.tokenizer not in _SACREBLEU_TOKENIZERS or self.smoothing not in _SACREBLEU_SMOOTHING:
+            return None
+        return {
+            "case": "lc" if self.lowercase else "mixed",
+            "eff": "no",  # of all rows
+            "tok": _SACREBLEU_TOKENIZERS[self.tokenizer],
+            "smooth": _SACREBLEU_SMOOTHING[self.smoothing],
         }
 
     def _precisions(self, matches: Floats, totals: Floats, response: Floats) -> tuple[Floats, Flags]:

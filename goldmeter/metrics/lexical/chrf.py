@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from goldmeter.metrics.base import NO_PASS_RATE, CorpusMetric, DefaultThreshold, Floats, best_reference
+from goldmeter.metrics.base import NO_PASS_RATE, CorpusMetric, DefaultThreshold, Floats, best_reference, yes_or_no
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.columns import mapped
 from goldmeter.text.tokenizers import CHRF
@@ -20,6 +20,8 @@ from goldmeter.text.tokens import Ragged, code_points, ngram_counts
 
 # Stands for 0 / 0 under `eps_smoothing`; chrF++.py's value.
 EPSILON = 1e-16
+# The weight of recall that sacrebleu's signature stands for, as it has no field for it.
+BETA = 2.0
 
 
 class Chrf(CorpusMetric):
@@ -42,7 +44,7 @@ class Chrf(CorpusMetric):
 
     char_order: Annotated[int, Field(ge=1)] = 6
     word_order: Annotated[int, Field(ge=0)] = 0
-    beta: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 2.0
+    beta: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = BETA
     lowercase: bool = False
     whitespace: bool = False
     eps_smoothing: bool = False
@@ -86,6 +88,18 @@ class Chrf(CorpusMetric):
             "refs": "best",
             "scale": None if self.scale == 1 else self.scale,
             "agg": None if self.aggregate == "corpus" else self.aggregate,
+        }
+
+    @property
+    def sacrebleu(self) -> dict[str, str] | None:
+        if self.aggregate != "corpus" or self.beta != BETA:
+            return None
+        return {
+            "case": "lc" if self.lowercase else "mixed",
+            "eff": yes_or_no(not self.eps_smoothing),
+            "nc": str(self.char_order),
+            "nw": str(self.word_order),
+            "space": yes_or_no(self.whitespace),
         }
 
     def _f_score(self, precision: Floats, recall: Floats, *, otherwise: float) -> Floats:

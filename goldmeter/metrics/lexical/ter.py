@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from goldmeter.metrics.base import NO_PASS_RATE, CorpusMetric, DefaultThreshold, Floats
+from goldmeter.metrics.base import NO_PASS_RATE, CorpusMetric, DefaultThreshold, Floats, yes_or_no
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import tercom
 
@@ -76,4 +76,16 @@ class Ter(CorpusMetric):
             "refs": "pooled",
             "scale": None if self.scale == 1 else self.scale,
             "agg": None if self.aggregate == "corpus" else self.aggregate,
+        }
+
+    @property
+    def sacrebleu(self) -> dict[str, str] | None:
+        if self.aggregate != "corpus":
+            return None
+        return {
+            "case": "mixed" if self.case_sensitive else "lc",
+            "tok": "tercom",
+            "norm": yes_or_no(self.normalized),
+            "punct": yes_or_no(not self.no_punct),
+            "asian": yes_or_no(self.asian_support),
         }

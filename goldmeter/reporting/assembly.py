@@ -26,7 +26,7 @@ from goldmeter.reporting.provenance import provenance, stage_checks
 from goldmeter.reporting.run_summary import RunSummary, summarize
 from goldmeter.reporting.score_tables import MetricScores, family_title, metrics, slices
 from goldmeter.reporting.settings import Report
-from goldmeter.reporting.survey import field_table
+from goldmeter.reporting.survey import field_tables
 from goldmeter.reporting.trends import Series
 from goldmeter.versions.version import Version
 from goldmeter.wording.classes import class_sections
@@ -98,7 +98,7 @@ def report_files(
         agreement=_agreement(measured["candidates"]),
         candidate_pairs=_in_order(pairs_of_a_run(measured["comparisons"]), candidates),
         repeated=repeated_answers(measured, candidates),
-        fields=field_table(summary.survey.fields, candidates),
+        fields=field_tables(summary.survey.fields, candidates),
         lead=next(iter(gated), None),
         families={family_title(name): family for name, family in families.items() if family},
         distributions=distributions,

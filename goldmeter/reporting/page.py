@@ -1,7 +1,7 @@
 """The page as one HTML file: what it shows as plain values, and the templates of this folder."""
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,7 +66,7 @@ class Content(NamedTuple):
     first.
     candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.
     preference: None unless the judge was asked for it. resources: what answers took. classes: of `class_match`.
-    fields: None unless answers are scored by json_fields.
+    fields: by metric, of answers that json_fields scores.
     lead: the leading metric. families: title → its metrics. without_distribution: metric → the reason.
     slices: slice column → a table for each metric. small_n: fewer measured answers are marked as few.
     comparison: of another version with this one, as `python -m flows.compare --json` writes it; None without one.
@@ -92,7 +92,7 @@ class Content(NamedTuple):
     agreement: dict[str, dict[str, AgreementEntry]]
     candidate_pairs: Sequence[PairEntry]
     repeated: RepeatedAnswers | None
-    fields: FieldTable | None
+    fields: Mapping[str, FieldTable]
     comparison: ComparisonDocument | None
     history: Sequence[Series] | None
     explorer: Explorer | None

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.estimates.column_facts import stated
 from goldmeter.estimates.columns import hashed
 from goldmeter.metrics.base import DISABLED, Floats
-from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.tables import Parts, about
 from goldmeter.pipeline.workers import Crew
 from goldmeter.reporting.histograms import Bins, Counts
 from goldmeter.reporting.notable_rows import Answers, Kind, RunColumns, RunPart, SplitIds, answers_of, notable_kinds
@@ -158,7 +159,7 @@ def _reason(details: str | None, status: str | None) -> str:
     return f"judge {reason}" if reason == DISABLED else reason
 
 
-DETAILS = "json_fields_details"
+METRIC = "json_fields"
 # Fields on the page at most, those that are wrong most often.
 MOST = 50
 
@@ -187,36 +188,48 @@ class FieldTable(NamedTuple):
 
 
 class FieldCounts(NamedTuple):
-    """Right and expected values by (field, candidate)."""
+    """Right and expected values by (metric, field, candidate)."""
 
-    right: Counter[tuple[str, str]]
-    expected: Counter[tuple[str, str]]
+    right: Counter[tuple[str, str, str]]
+    expected: Counter[tuple[str, str, str]]
 
 
 def field_counts(lexical: Parts, number: int) -> FieldCounts:
     """Count right values by field in one part of data/lexical; none if `json_fields` is not among its metrics."""
     found = FieldCounts(Counter(), Counter())
-    if DETAILS not in lexical.schema.names:
-        return found
-    rows = lexical.part(number, ["candidate", DETAILS])
-    counted = rows.group_by(["candidate", DETAILS], use_threads=False).aggregate([([], "count_all")])
-    for row in counted.to_pylist():
-        for field, counts in json.loads(row[DETAILS] or "{}").get("fields", {}).items():
-            of_right, of_expected = counts.split(" of ")
-            found.right[field, row["candidate"]] += int(of_right) * row["count_all"]
-            found.expected[field, row["candidate"]] += int(of_expected) * row["count_all"]
+    for metric in sorted(_field_metrics(lexical)):
+        details = f"{metric}_details"
+        rows = lexical.part(number, ["candidate", details])
+        counted = rows.group_by(["candidate", details], use_threads=False).aggregate([([], "count_all")])
+        for row in counted.to_pylist():
+            for field, counts in json.loads(row[details] or "{}").get("fields", {}).items():
+                of_right, of_expected = counts.split(" of ")
+                key = metric, field, row["candidate"]
+                found.right[key] += int(of_right) * row["count_all"]
+                found.expected[key] += int(of_expected) * row["count_all"]
     return found
 
 
-def field_table(counted: FieldCounts, candidates: Sequence[str]) -> FieldTable | None:
-    """Arrange the counts of all parts for the page; None without any."""
+def _field_metrics(lexical: Parts) -> set[str]:
+    """Return the names of `json_fields` in params.yaml that the table has details of."""
+    facts = stated(about(lexical.schema)).values()
+    named = {METRIC, *(one.metric for one in facts if one.options.get("metric") == METRIC)}
+    return {name for name in named if f"{name}_details" in lexical.schema.names}
+
+
+def field_tables(counted: FieldCounts, candidates: Sequence[str]) -> dict[str, FieldTable]:
+    """Return, by metric, the counts of all parts as the page arranges them."""
     right, expected = counted
-    fields: dict[str, dict[str, FieldCount]] = {}
-    for field, candidate in sorted(expected, key=lambda key: candidates.index(key[1])):
-        counts = FieldCount(right[field, candidate], expected[field, candidate])
-        fields.setdefault(field, {})[candidate] = counts
+    found: dict[str, dict[str, dict[str, FieldCount]]] = {}
+    for metric, field, candidate in sorted(expected, key=lambda key: (key[0], candidates.index(key[2]))):
+        key = metric, field, candidate
+        found.setdefault(metric, {}).setdefault(field, {})[candidate] = FieldCount(right[key], expected[key])
+    return {metric: _field_table(fields) for metric, fields in found.items()}
+
+
+def _field_table(fields: Mapping[str, dict[str, FieldCount]]) -> FieldTable:
     ordered = sorted(fields, key=lambda field: (_share(fields[field].values()), field))
-    return FieldTable({field: fields[field] for field in ordered[:MOST]}, len(ordered[MOST:])) if fields else None
+    return FieldTable({field: fields[field] for field in ordered[:MOST]}, len(ordered[MOST:]))
 
 
 def _share(counts: Iterable[FieldCount]) -> float:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from goldmeter.text.expressions import boxed
+from goldmeter.text.hedges import definite
 from goldmeter.text.negation import Clauses, Mark, is_negation, joined, stands_alone
 
 # Characters of what follows "the answer is", and how many such statements count, the last ones.
@@ -54,7 +55,8 @@ class ClassNames:
 
         The whole text, else what its last box holds, else what follows "answer:", "the label is" and the like, else the
         only class that is named anywhere. What is stated counts alone, even if it is no class; a name that is negated
-        ("not spam") names no class.
+        ("not spam") names no class, nor does one that is only called possible ("it could be spam"); one that is called
+        probable ("probably spam") does.
         """
         if label := self.whole(text):
             return Named(label)
@@ -131,7 +133,7 @@ class ClassNames:
             if Clauses(folded, marks).affirmed([leading]):
                 lettered = [leading]
         marks = sorted([*marks, *lettered])
-        return [*dict.fromkeys(mark.label for mark in Clauses(folded, marks).affirmed(marks))]
+        return [*dict.fromkeys(mark.label for mark in definite(folded, Clauses(folded, marks).affirmed(marks)))]
 
     def _names_in(self, folded: str) -> list[Mark]:
         """Return the names of more than a letter; a name such as "no" only where it is no part of a sentence."""

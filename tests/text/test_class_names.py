@@ -110,6 +110,16 @@ READ = [
     (ClassNames({"긍정": (), "부정": ()}), NOTHING, ["긍정적이지 않다", "긍정이지 않습니다", "긍정적이 아닙니다"]),
     (STARS, NOTHING, ["Step 1. Read the text.", "<5", "> 4", "4+", ">=4", "at least 4", "more than 3", "~4"]),
     (STARS, "4", ["Step 1. Read the text. Step 2. Rate it. Rating: 4", "Rating=4"]),
+    (MAIL, NOTHING, ["It could be spam", "It might be spam.", "Maybe spam", "spam, perhaps", "Could it be spam?"]),
+    (MAIL, NOTHING, ["Answer: possibly spam", "This may well be classified as spam", "It's possible that it is spam"]),
+    (MAIL, NOTHING, ["Das könnte spam sein", "Peut-être spam", "Quizás spam", "可能是spam"]),
+    (MAIL, "spam", ["probably spam?", "It is most likely spam", "I think spam", "I think it's spam", "spam, I guess"]),
+    (MAIL, "spam", ["It might be ham, but it is spam", "It's probably spam, though it could be ham"]),
+    (MAIL, "spam", ["Perhaps surprisingly, spam", "It may be spam. On reflection, it is spam."]),
+    (MAIL, SEVERAL, ["It could be spam or ham", "It could be spam. It could be ham."]),
+    (LETTERS, NOTHING, ["It might be B", "The answer could be B", "Perhaps (C)"]),
+    (LETTERS, "B", ["It could be A. The answer is B", "It could be A, but B is right"]),
+    (ClassNames({"yes": (), "no": (), "maybe": ()}), "maybe", ["Maybe.", "The answer is maybe"]),
 ]  # fmt: skip
 WORDS = ["spam", "ham", "not_spam", "Sci-Fi", "true crime", "正面", "긍정", "عربي", "нет", "B", "café", "1-2", "5"]
 NAMES = ClassNames(dict.fromkeys(WORDS, ()))

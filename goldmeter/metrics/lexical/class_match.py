@@ -24,7 +24,8 @@ class ClassMatch(MeanMetric):
     """A response names the class that is its whole text, that a box or "The answer is …" holds, or that alone is in it.
 
     Case, markup, and blanks, hyphens and underscores between words do not count. An answer that names no class, or two,
-    is wrong; a name that is negated does not count. Rows whose references are no class are unmeasured, and failed.
+    is wrong; a name that is negated, or only called possible, does not count. Rows whose references are no class are
+    unmeasured, and failed.
     classes: their names, [spam, ham]; or each with other names or the text of the option, {A: Paris, B: [Rome, Roma]}.
     Without them, a row knows only its reference, which the response must equal after normalisation.
     """

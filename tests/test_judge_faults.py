@@ -14,7 +14,8 @@ from goldmeter.asking.budget import Budget
 from goldmeter.asking.dispatch import dispatch
 from goldmeter.errors import ContractError, ModelError, ParamsError, ServerError
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit, Support
 from goldmeter.pipeline.run import Limits
 from goldmeter.runner import run

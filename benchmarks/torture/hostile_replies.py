@@ -40,7 +40,8 @@ def _trials(seed: int, trials: int) -> Iterator[Trial]:
 
 
 def _judge(url: str, _: Path) -> str:
-    from goldmeter.models.chat.client import Chat, Endpoint
+    from goldmeter.models.chat.client import Chat
+    from goldmeter.models.chat.exchange import Endpoint
     from goldmeter.models.chat.limits import ConcurrencyLimit
     from goldmeter.models.servers import ApiKey
 

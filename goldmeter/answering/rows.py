@@ -16,7 +16,7 @@ from goldmeter.errors import DataError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.prompt_template import TemplateError
-from goldmeter.models.chat.client import printable
+from goldmeter.models.chat.replies import printable
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
 from goldmeter.text.thoughts import CUT_THOUGHT, THOUGHT_ONLY, Spoken, spoken

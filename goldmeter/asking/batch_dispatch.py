@@ -27,7 +27,8 @@ from goldmeter.models.chat.batch_client import (
     PassingError,
     RefusedError,
 )
-from goldmeter.models.chat.client import Chat, Reply, no_reply
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.replies import Reply, no_reply
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge

@@ -15,8 +15,9 @@ from goldmeter.errors import LedgerError, ModelError
 from goldmeter.ledger.sqlite_file import unusable
 from goldmeter.metrics.verdict_types import Criterion
 from goldmeter.models.chat.batch_client import MOST_BYTES, URL
-from goldmeter.models.chat.client import Chat, Reply, no_reply
+from goldmeter.models.chat.client import Chat
 from goldmeter.models.chat.limits import FORMATS, Support
+from goldmeter.models.chat.replies import Reply, no_reply
 from goldmeter.pipeline.files import replacing, sync, to_json
 
 FOLDER, LOCK = "batches", "lock"

@@ -16,7 +16,8 @@ from goldmeter.console.terminal import say
 from goldmeter.errors import ModelError, ServerError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.models.chat.client import Chat, Reply
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.replies import Reply
 from goldmeter.pipeline.run import RunJudge
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -16,7 +16,8 @@ from goldmeter.errors import BatchesAtWorkError, ServerError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.batch_client import BatchClient
-from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge

@@ -14,8 +14,8 @@ from goldmeter.asking.budget import CRITERION_TOKENS, REPLY_TOKENS, expected_tok
 from goldmeter.ledger.entries import Entry, canonical
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.verdict_types import Criterion
-from goldmeter.models.chat.client import Reply
 from goldmeter.models.chat.limits import Support
+from goldmeter.models.chat.replies import Reply
 from goldmeter.models.servers import ApiKey
 from goldmeter.pipeline.hashing import sha256
 

@@ -17,7 +17,7 @@ from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.judge_replies import WRONG_NONCE
 from goldmeter.metrics.prompt_template import encode_fields
-from goldmeter.models.chat.client import is_about_content
+from goldmeter.models.chat.replies import is_about_content
 
 PATH = Path(__file__).with_suffix(".jsonl")
 INJECTION = "injection"

@@ -17,7 +17,8 @@ from goldmeter.dataset.settings import Params as Load
 from goldmeter.dataset.table import tables
 from goldmeter.errors import BatchesAtWorkError, DataError, ModelError, ParamsError, ServerError
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import Limits, Price

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.asking.batch_files import Results
-from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit, Support
 from tests.judge_server import NO_KEY, completion
 

@@ -16,7 +16,8 @@ import pytest
 from goldmeter.asking.budget import Budget
 from goldmeter.asking.dispatch import dispatch, noted_signals
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.pipeline.run import Limits, RunJudge
 from tests.asking.test_requests import request_about

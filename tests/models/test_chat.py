@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from goldmeter.errors import ModelError, ServerError
-from goldmeter.models.chat.client import CUT_OFF, Chat, Endpoint, Reply
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.envelope import CUT_OFF
+from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit, Support
+from goldmeter.models.chat.replies import Reply
 from goldmeter.text.thoughts import CUT_THOUGHT
 from tests.judge_server import NO_KEY, Answer, JudgeServer, completion, problem, serving
 from tests.judge_server import Reply as Response

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from goldmeter.errors import ModelError, ServerError
 from goldmeter.models import bounded_client
-from goldmeter.models.chat.client import Chat, Endpoint
+from goldmeter.models.chat.client import Chat
+from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.models.connections import connection_problem, trusted_certificates
 from goldmeter.models.embedding.remote import OpenAIEncoder

@@ -10,14 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goldmeter.errors import ModelError
-from goldmeter.models.chat.client import (
-    QUOTED_LENGTH,
-    SERVER_ERRORS,
-    TRANSIENT,
-    UNAUTHORISED,
-    Endpoint,
-    printable,
-)
+from goldmeter.models.chat.exchange import QUOTED_LENGTH, Endpoint
+from goldmeter.models.chat.replies import printable
 from goldmeter.models.connections import connection_problem
 from goldmeter.models.servers import open_client
 
@@ -26,6 +20,8 @@ if TYPE_CHECKING:
 
     from goldmeter.models.bounded_client import BoundedClient
 
+TRANSIENT, UNAUTHORISED = frozenset({408, 409, 429}), frozenset({401, 403})
+SERVER_ERRORS = 500
 URL, WINDOW = "/v1/chat/completions", "24h"
 # Requests and bytes of one file; OpenAI takes 50,000 and 200 MB.
 MOST_REQUESTS, MOST_BYTES = 50_000, 100_000_000

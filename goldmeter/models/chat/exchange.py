@@ -1,0 +1,288 @@
+"""Exchanges with a model on a server with OpenAI's protocol: what an error is about, and the key, which stays here."""
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from goldmeter.errors import ModelError, ServerError
+from goldmeter.models.chat.envelope import CONTENT_FILTER
+from goldmeter.models.chat.limits import ConcurrencyLimit
+from goldmeter.models.chat.refusals import REDIRECTS, Cause, Said, cause_of, error_status, said_in
+from goldmeter.models.chat.replies import NO_COMPLETION, STATUS, Reply, no_reply, printable
+from goldmeter.models.connections import ConnectionProblem, connection_problem
+from goldmeter.models.servers import ApiKey, open_client
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import APIStatusError, OpenAI
+
+# Characters of a server's message that an error quotes.
+QUOTED_LENGTH = 300
+OVERLOADED = frozenset({429, 503})
+_STARTED = "goldmeter.started"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where the model is, and how long to wait for it.
+
+    Attributes:
+        base_url: Address of the server.
+        model: Name of the model.
+        api_key: The key.
+        timeout: Seconds of a whole exchange, and of the longest pause before a retry.
+        retries: Retries of a call that failed for a transient reason.
+        thought_tokens: Room for thoughts in a reply, once the model is seen to think.
+    """
+
+    base_url: str
+    model: str
+    api_key: ApiKey
+    timeout: float
+    retries: int
+    thought_tokens: int = 0
+
+    @property
+    def place(self) -> str:
+        """The path in params.yaml that describes the model."""
+        return self.api_key.setting.rpartition(".")[0]
+
+
+class Refusal(NamedTuple):
+    """The refusal of one request. words: of the server, for a person. attempts: calls that were made."""
+
+    status: int
+    cause: Cause
+    said: Said
+    words: str
+    attempts: int
+
+
+class RefusedError(Exception):
+    """The server rejected the request. sent: the names of what the request had."""
+
+    def __init__(self, refusal: Refusal, sent: Collection[str]) -> None:
+        what = f"{refusal.cause.value}: " if refusal.cause is Cause.CONTEXT else ""
+        super().__init__(f"{STATUS.format(refusal.status)}{what}{refusal.words}")
+        self.refusal, self.said, self.sent = refusal, refusal.said, frozenset(sent)
+
+
+class UnreachableError(Exception):
+    """No connection could be established. is_of_setup: a later attempt can't succeed."""
+
+    def __init__(self, problem: ConnectionProblem) -> None:
+        super().__init__(f"no connection: {problem.sentence}")
+        self.is_of_setup = problem.is_of_setup
+
+
+class Body(NamedTuple):
+    """The body of a successful response. start: of the last call, in seconds of `time.monotonic`."""
+
+    text: str
+    start: float
+    attempts: int
+
+
+class Exchange:
+    """Sends requests to one model; threads may share it, and the concurrency limit applies to all of them.
+
+    Args:
+        endpoint: The server.
+        limit: Of calls at once.
+    """
+
+    def __init__(self, endpoint: Endpoint, limit: ConcurrencyLimit) -> None:
+        self.endpoint, self._limit = endpoint, limit
+        self._key = endpoint.api_key.value
+        self.fatal: ModelError | None = None
+        self._last_words = ""
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def stop(self) -> None:
+        """Make no further call; every later one raises ModelError."""
+        self.fail(ModelError("stopped"))
+
+    def fail(self, error: ModelError) -> ModelError:
+        """Return the first error after which no call is made: this one, if there was none."""
+        self.fatal = self.fatal or error
+        return self.fatal
+
+    def reply(self, answer: Callable[[], Reply]) -> Reply:
+        """Return the reply to one request, or why there is none, once a call may be made.
+
+        Raises:
+            ModelError: No call can succeed: key, model or address are wrong.
+        """
+        try:
+            with self._limit.slot():
+                if self.fatal:
+                    raise self.fatal
+                return answer()
+        except RefusedError as problem:
+            return no_reply(str(problem), billed=False)
+        except UnreachableError as problem:
+            return no_reply(str(problem), down=True, billed=False)
+        except ModelError as error:
+            self.fail(error)
+            raise
+
+    def post(
+        self, path: str, body: dict[str, Any], sent: Collection[str] = (), *, other_paths: bool = False
+    ) -> Body | Reply:
+        """Send one request; return the body of the response, or why there is none.
+
+        Args:
+            path: Behind the address.
+            body: Of the request.
+            sent: The names of what the request has.
+            other_paths: The server may be asked at another path: that it lacks this one is no error of the setup.
+
+        Raises:
+            RefusedError: The request is refused, or its texts are too long.
+            UnreachableError: There is no connection.
+            ModelError: No call can succeed.
+        """
+        import httpx2
+        import openai
+
+        from goldmeter.models.bounded_client import TooLargeError
+
+        start, calls = time.monotonic(), self.endpoint.retries + 1
+        try:
+            response = self._client.post(path, body=body, cast_to=httpx2.Response)
+        except openai.APIStatusError as error:
+            return self._rejected(error, sent, start, other_paths=other_paths)
+        except openai.APIConnectionError as error:
+            setting = f"{self.endpoint.place}.base_url"
+            if unreachable := connection_problem(error, self.endpoint.base_url, setting):
+                raise UnreachableError(unreachable) from None
+            if isinstance(error, openai.APITimeoutError):
+                return no_reply("timeout", start, calls, down=True)
+            problem = str(error.__cause__) if isinstance(error.__cause__, TooLargeError) else "connection lost"
+            return no_reply(problem, start, calls, down=True)
+        self._limit.answered()
+        return Body(response.text, response.request.extensions[_STARTED], _attempts(response))
+
+    def unusable(self, body: str, start: float | None, attempts: int) -> Reply:
+        """Return that the body of a response is no completion."""
+        return no_reply(f"{NO_COMPLETION}: {self.quoted(body)}", start, attempts, down=True)
+
+    def quoted(self, text: str) -> str:
+        """Return the beginning of a server's text, without our key."""
+        return printable(self.clean(text))[:QUOTED_LENGTH]
+
+    def clean(self, text: str) -> str:
+        """Return a server's text without our key."""
+        return self.endpoint.api_key.removed_from(text)
+
+    def unreachable(self, problem: UnreachableError) -> ModelError:
+        """Return the error for a first call without a connection."""
+        kind = ModelError if problem.is_of_setup else ServerError
+        return kind(f"{self.endpoint.base_url}: {problem}.")
+
+    def no_first_reply(self, reply: Reply) -> ServerError:
+        """Return the error for a server none of whose first calls was answered."""
+        url = self.endpoint.base_url
+        if self._last_words:
+            words = f" The server says: {self._last_words}"
+            return ServerError(f"{url}: {reply.problem}: the server fails; run again later.{words}")
+        return ServerError(f"{url}: {reply.problem}. Check base_url.{self._no_version}")
+
+    def setup_error(self, refusal: Refusal) -> ModelError:
+        """Return the error for an answer after which no call can succeed."""
+        url, model, place = self.endpoint.base_url, self.endpoint.model, self.endpoint.place
+        status, words = refusal.status, f" The server says: {refusal.words}" if refusal.words else ""
+        if refusal.cause is Cause.KEY:
+            return self._unauthorised(status)
+        if refusal.cause is Cause.MONEY:
+            return ModelError(
+                f"{url}: the account has no money left for calls; pay in, or name another {place}.model.{words}"
+            )
+        if refusal.cause is Cause.MODEL:
+            return ModelError(f"{url}: HTTP {status}: there is no model {model!r}; correct {place}.model.{words}")
+        if refusal.cause is Cause.UNSUPPORTED:
+            return ModelError(f"{url}: HTTP {status}: the server can't do what it is asked for.{words}")
+        if status in REDIRECTS:
+            return ModelError(
+                f"{url}: HTTP {status}: the server redirects, which is not followed, because requests hold rows and "
+                "the key; set base_url to the final address."
+            )
+        return ModelError(
+            f"{url}: HTTP {status}: there is no model {model!r}, or base_url is wrong (it usually ends in /v1)."
+            f"{self._no_version}{words}"
+        )
+
+    def _rejected(self, error: "APIStatusError", sent: Collection[str], start: float, *, other_paths: bool) -> Reply:
+        """Return the reply for an HTTP error that concerns the row; raise if it concerns all rows, or the request."""
+        status, said = error.status_code, said_in(error.response.text)
+        cause, attempts = cause_of(status, said), _attempts(error.response)
+        refusal = Refusal(status, cause, said, self.quoted(said.message), attempts)
+        if other_paths and cause in {Cause.ADDRESS, Cause.UNSUPPORTED} and status not in REDIRECTS:
+            raise RefusedError(refusal, sent) from None
+        if cause.is_of_setup:
+            raise self.setup_error(refusal) from None
+        if cause is Cause.CONTENT:
+            return no_reply(CONTENT_FILTER, start)
+        if cause is Cause.PASSING:
+            self._last_words = refusal.words
+            return no_reply(f"HTTP {status}", start, attempts, down=True, billed=False)
+        raise RefusedError(refusal, sent) from None
+
+    @property
+    def _no_version(self) -> str:
+        """What may be wrong with an address that has no path."""
+        url = self.endpoint.base_url
+        return "" if urlsplit(url).path.strip("/") else f" Try {url.rstrip('/')}/v1."
+
+    def _unauthorised(self, status: int) -> ModelError:
+        variable = self.endpoint.api_key.variable
+        key = (
+            f"set {variable} to a valid key" if variable else "the server wants a key: name its variable in api_key_env"
+        )
+        return ModelError(
+            f"{self.endpoint.base_url}: HTTP {status}: the server does not accept the key, or not for model "
+            f"{self.endpoint.model!r}; {key}."
+        )
+
+    @cached_property
+    def _client(self) -> "OpenAI":
+        from openai import DEFAULT_CONNECTION_LIMITS
+
+        from goldmeter.models.bounded_client import BoundedClient
+
+        hooks: Any = {"request": [self._on_request], "response": [self._on_response]}
+        http = BoundedClient(
+            self.endpoint.timeout, on_reply=_on_reply, event_hooks=hooks, limits=DEFAULT_CONNECTION_LIMITS
+        )
+        return open_client(self.endpoint.base_url, self._key, self.endpoint.retries, http)
+
+    def _on_request(self, request: "httpx2.Request") -> None:
+        """Note the start of a call; once no call can succeed or `stop` was called, none is made, also no retry."""
+        if self.fatal:
+            raise self.fatal
+        request.extensions[_STARTED] = time.monotonic()
+
+    def _on_response(self, response: "httpx2.Response") -> None:
+        """Lower the limit on overload, also after responses that are retried."""
+        if self.fatal:
+            response.headers["x-should-retry"] = "false"  # else the client would pause first
+        if response.status_code in OVERLOADED:
+            self._limit.overloaded(response.request.extensions[_STARTED])
+
+
+def _on_reply(response: "httpx2.Response") -> None:
+    """Give an error that came as a success its status; have only errors retried that may pass."""
+    if response.is_success and (status := error_status(response.text)):
+        response.status_code = status
+    if not response.is_success and cause_of(response.status_code, said_in(response.text)) is not Cause.PASSING:
+        response.headers["x-should-retry"] = "false"
+
+
+def _attempts(response: "httpx2.Response") -> int:
+    return int(response.request.headers.get("x-stainless-retry-count", 0)) + 1

@@ -60,7 +60,7 @@ class _Side(NamedTuple):
     def of(cls, version: Candidate, labels: Floats, own: Positions) -> "_Side":
         """The rows of a version; labels: of all its rows. own: its shared rows."""
         scores = [column.values[own] for column in version.columns if column.name != LABEL]
-        scores += [] if version.offline is None else [version.offline[own]]
+        scores += [] if version.probabilities is None else [*version.probabilities[own].T]
         chances = np.full(len(own), np.nan) if version.label_probability is None else version.label_probability[own]
         return cls(labels[own], np.column_stack([np.empty((len(own), 0)), *scores]), chances)
 

@@ -29,6 +29,8 @@ NO_SCORES = frozenset({"load", "load_rejected", "normalize", "embed", "preferenc
 KEYS = ("id", "candidate")
 # Column of data/judge: the offline judge's probability that the answer is right.
 OFFLINE_MATCH = "offline_match"
+# Metadata of data/judge: the column with the probability of a right answer that the judge states, if it is another one.
+STATED_PROBABILITY = "stated_probability"
 # Column of data/judge: whether a row lies in the judge's domain.
 IN_DOMAIN = "in_domain"
 # Column of data/load where questions have several draws: the question's id, without the draw.
@@ -105,7 +107,8 @@ class Candidate:
     unless a design chose the rows.
     outside: which rows lie outside of the judge's domain, shape (n,); None if no table says so, and in a cascade.
     by_offline: which rows the offline judge of a cascade decided, shape (n,); None without a cascade.
-    offline: the offline judge's probability that the answer is right, shape (n,); None where no table has it.
+    probabilities: that the answer is right, shape (n, k): the offline judge's, and those of another judge that states
+    some; None where no table has any.
     answers: hash of each answer, shape (n,); None where it is not known.
     ratings: what each rater says of the row's answer, shape (n, raters): 1 right, 0 wrong, NOT_RATED; None unless
     labels of several raters are mapped.
@@ -130,7 +133,7 @@ class Candidate:
     ratings: Ratings | None = None
     weights: Floats | None = None
     answers: Hashes | None = None
-    offline: Floats | None = None
+    probabilities: Floats | None = None
     lengths: NDArray[np.int64] | None = None
 
     @property
@@ -163,7 +166,7 @@ class Candidate:
 # Arrays of a candidate with one element for each row.
 _BY_ROW = (
     "keys", "positions", "groups", "label_probability", "outside", "by_offline", "questions", "checks",
-    "question_checks", "ratings", "weights", "answers", "offline", "lengths",
+    "question_checks", "ratings", "weights", "answers", "probabilities", "lengths",
 )  # fmt: skip
 
 
@@ -206,7 +209,8 @@ def candidates(
     by_offline = next((_by_offline(table, part) for table in score_tables if JUDGED_BY in table.schema.names), None)
     judges = [table for table in score_tables if IN_DOMAIN in table.schema.names and by_offline is None]
     outside = next((_outside(table, part) for table in judges), None)
-    offline = next((_offline(table, part) for table in score_tables if OFFLINE_MATCH in table.schema.names), None)
+    stating = [table for table in score_tables if probability_columns(table)]
+    p = next((judged_probabilities(table, part) for table in stating), None)
     for number, name in enumerate(names.values):
         chosen = np.flatnonzero(names.codes == number)
         order = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -226,7 +230,7 @@ def candidates(
             question_checks=None if question_checks is None else question_checks[order],
             ratings=None if ratings is None else ratings[order],
             weights=None if weights is None else weights[order],
-            offline=None if offline is None else offline[order],
+            probabilities=None if p is None else p[order],
         )
 
 
@@ -255,8 +259,17 @@ def _outside(table: Parts, part: int | None) -> Mask:
     return ~np.asarray(inside.to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _offline(table: Parts, part: int | None) -> Floats:
-    return np.asarray(_reader(table, part)([OFFLINE_MATCH])[OFFLINE_MATCH].to_numpy(zero_copy_only=False), np.float64)
+def probability_columns(judge: Parts) -> list[str]:
+    """Return the columns of data/judge with probabilities of a right answer: the offline judge's, and the judge's."""
+    names = (OFFLINE_MATCH, str(judge.about.get(STATED_PROBABILITY)))
+    return [name for name in names if name in judge.schema.names]
+
+
+def judged_probabilities(judge: Parts, part: int | None = None) -> Floats:
+    """Return `probability_columns` of a part, or of all parts, shape (n, k); NaN where there is none."""
+    names = probability_columns(judge)
+    rows = _reader(judge, part)(names)
+    return np.column_stack([rows[name].to_numpy(zero_copy_only=False).astype(np.float64) for name in names])
 
 
 def _by_offline(table: Parts, part: int | None) -> Mask:

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.estimates import estimates, human_labels, labelled_rate, metrics_report, rater_agreement
-from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate
+from goldmeter.estimates.columns import Candidate, judged_probabilities, probability_columns
 from goldmeter.estimates.estimates import rounded
+from goldmeter.estimates.judge_calibration import Probabilities
 from goldmeter.estimates.metrics_report import Candidates, MetricEntry, PreferenceEntry
-from goldmeter.estimates.offline_calibration import Probabilities
 from goldmeter.estimates.preferences import win_rates
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.score_parts import SecondSums
@@ -48,14 +48,14 @@ def estimate_rows(
 
 
 def with_designed(
-    rows: Sequence[Row], whole: Sequence[Candidate], offline: Probabilities, confidence: float, *, guarantee: bool
+    rows: Sequence[Row], whole: Sequence[Candidate], probabilities: Probabilities, confidence: float, *, guarantee: bool
 ) -> list[Row]:
     """The rows with the estimates of human labels that a design chose, instead of the labels' plain means."""
     known = {
         (candidate.name, name, value): estimate
         for candidate in whole
         for name, value, estimate in labelled_rate.designed_estimates(
-            candidate, offline.p[candidate.positions], confidence
+            candidate, probabilities.p[candidate.positions], confidence
         )
     }
     notes = [estimates.NO_GUARANTEE] if guarantee else []
@@ -218,7 +218,7 @@ def with_few(
     tree: metrics_report.Candidates,
     scored: Sequence[CandidateSums],
     whole: Callable[[], Sequence[Candidate]],
-    offline: Callable[[], Probabilities],
+    probabilities: Callable[[], Probabilities],
     confidence: float,
 ) -> metrics_report.Candidates:
     """Add to the entries estimates from few labels or verdicts, and scores of all rows."""
@@ -241,7 +241,7 @@ def with_few(
     }
     if not wanted:
         return tree
-    found = offline()
+    found = probabilities()
     for candidate in whole():
         p, unsampled = found.p[candidate.positions], found.unsampled[candidate.positions]
         for column in candidate.columns:
@@ -252,18 +252,16 @@ def with_few(
             elif column.facts.by_people:
                 ppi = rater_agreement.graded_prediction_powered(candidate, column, p, confidence)
             else:
-                ppi = human_labels.prediction_powered_judge(candidate, column, p, unsampled, confidence)
+                ppi = human_labels.prediction_powered_judge(candidate, column, p[:, 0], unsampled, confidence)
             if ppi:
                 tree[candidate.name][column.name]["ppi"] = rounded(ppi)
     return tree
 
 
-def offline_probabilities(judge: Parts) -> Probabilities:
-    """The offline judge's probabilities."""
-    if OFFLINE_MATCH not in judge.schema.names:
-        nothing = np.full(judge.rows, np.nan)
+def probabilities_of(judge: Parts) -> Probabilities:
+    """The probabilities that answers are right, by the offline judge, and by another judge that states some."""
+    if not probability_columns(judge):
+        nothing = np.full((judge.rows, 1), np.nan)
         return Probabilities(nothing, np.zeros(judge.rows, dtype=np.bool_))
-    rows = judge.whole([OFFLINE_MATCH, "judge_status"])
-    unsampled = pc.equal(rows["judge_status"], NOT_SAMPLED).to_numpy(zero_copy_only=False)
-    p = rows[OFFLINE_MATCH].to_numpy(zero_copy_only=False)
-    return Probabilities(p, np.asarray(unsampled, dtype=np.bool_))
+    unsampled = pc.equal(judge.whole(["judge_status"])["judge_status"], NOT_SAMPLED).to_numpy(zero_copy_only=False)
+    return Probabilities(judged_probabilities(judge), np.asarray(unsampled, dtype=np.bool_))

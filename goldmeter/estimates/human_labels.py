@@ -88,7 +88,7 @@ def _joined(parts: Sequence[Candidate]) -> Candidate:
         by_offline=None,
         ratings=None if parts[0].ratings is None else _padded([part.ratings for part in parts])[order],
         answers=None,
-        offline=None,
+        probabilities=None,
         lengths=np.concatenate(lengths)[order] if lengths else None,
     )
 
@@ -207,9 +207,10 @@ def prediction_powered_judge(
     return powered_entry(result, None, "offline_match")
 
 
-def cheap_scores(candidate: Candidate, offline: Floats, labels: str = LABEL) -> Floats:
-    """Scores that nearly all rows have, without that of the labels; shape (n, k)."""
-    columns = [column.values for column in candidate.columns if column.name != labels] + [offline]
+def cheap_scores(candidate: Candidate, probabilities: Floats, labels: str = LABEL) -> Floats:
+    """Scores and probabilities, shape (n,) or (n, j), that nearly all rows have, without the labels; shape (n, k)."""
+    columns = [column.values for column in candidate.columns if column.name != labels]
+    columns += [*np.atleast_2d(probabilities.T)]
     return filled(columns, len(candidate.keys))
 
 

@@ -29,13 +29,13 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 
 
 def prediction_powered(
-    candidate: Candidate, offline: Floats, confidence: float, *, random: bool
+    candidate: Candidate, probabilities: Floats, confidence: float, *, random: bool
 ) -> PredictionPowered | None:
     """The share of right answers, from labels on a part of the rows, chosen at random, and every metric on all of them.
 
     Args:
         candidate: n rows.
-        offline: The offline judge's probabilities, shape (n,).
+        probabilities: That answers are right, by judges, shape (n,) or (n, j).
         confidence: Between 0.5 and 1.
         random: Whether params say that the labelled rows were chosen at random, with equal or known probabilities.
 
@@ -48,7 +48,7 @@ def prediction_powered(
     labelled = None if label is None else ~np.isnan(label.values)
     if label is None or labelled is None or not random or labelled.sum() < FEWEST:
         return None
-    scores = cheap_scores(candidate, offline)
+    scores = cheap_scores(candidate, probabilities)
     clusters, rest = split(candidate.groups, labelled, ~labelled)
     if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
         return None
@@ -63,7 +63,7 @@ def prediction_powered(
 
 
 def designed_estimates(
-    candidate: Candidate, offline: Floats, confidence: float
+    candidate: Candidate, probabilities: Floats, confidence: float
 ) -> "Iterator[tuple[str | None, str | None, Estimate]]":
     """The share of right answers by labels that a design chose: over all rows, and over each slice.
 
@@ -72,7 +72,7 @@ def designed_estimates(
 
     Args:
         candidate: n rows with `label_probability`.
-        offline: The offline judge's probabilities, shape (n,).
+        probabilities: That answers are right, by judges, shape (n,) or (n, j).
         confidence: Between 0.5 and 1.
 
     Yields:
@@ -81,7 +81,7 @@ def designed_estimates(
     label = column_of(candidate, LABEL)
     if label is None:
         return
-    expected = expected_labels(label.values, cheap_scores(candidate, offline), candidate.groups)
+    expected = expected_labels(label.values, cheap_scores(candidate, probabilities), candidate.groups)
     yield None, None, _designed(candidate, label.values, expected, confidence).estimate
     for name, coded in candidate.slices.items():
         for code in np.unique(coded.codes):

@@ -66,7 +66,7 @@ class InSampleEntry(TypedDict):
 
 
 class CalibrationEntry(TypedDict):
-    """The offline judge's probabilities beside n human labels, which reject them.
+    """A judge's probabilities beside n human labels, which reject them.
 
     tested: independent rows in the test. expected: the share of right answers by the probabilities. right: by the
     labels. error, error_recalibrated: mean squared errors, before Platt scaling and after it, cross-fitted.
@@ -85,7 +85,7 @@ class CalibrationEntry(TypedDict):
 
 
 class ReliabilityEntry(TypedDict):
-    """Labelled rows with about equal probabilities of the offline judge.
+    """Labelled rows with about equal probabilities of the judge.
 
     low, high, expected: their lowest, highest and mean probability. right: the share of right answers by the labels.
     """

@@ -11,9 +11,9 @@ import numpy as np
 from goldmeter.errors import ParamsError
 from goldmeter.estimates import human_labels, metrics_report
 from goldmeter.estimates.class_estimates import class_columns, class_entry, class_part
-from goldmeter.estimates.columns import OFFLINE_MATCH, Candidate
+from goldmeter.estimates.columns import Candidate, probability_columns
 from goldmeter.estimates.criterion_rates import counted, criteria_entry, criteria_sums
-from goldmeter.estimates.offline_calibration import LabelledProbabilities, joined, labelled_probabilities
+from goldmeter.estimates.judge_calibration import LabelledProbabilities, joined, labelled_probabilities
 from goldmeter.estimates.score_parts import (
     PartSums,
     ScoreParts,
@@ -112,8 +112,8 @@ class Passes:
         return human_labels.in_sample(inputs.values())
 
     def labelled_probabilities(self) -> LabelledProbabilities | None:
-        """The rows with a human label and a probability of the offline judge; None without the latter."""
-        if OFFLINE_MATCH not in self.parts.judge.schema.names:
+        """The rows with a human label and a probability of a judge; None without the latter."""
+        if not probability_columns(self.parts.judge):
             return None
         return joined(self._map(labelled_probabilities))
 

@@ -193,14 +193,14 @@ def _unit(column: ScoreColumn) -> Floats:
 
 
 def graded_prediction_powered(
-    candidate: Candidate, column: ScoreColumn, offline: Floats, confidence: float
+    candidate: Candidate, column: ScoreColumn, probabilities: Floats, confidence: float
 ) -> PredictionPowered | None:
     """The mean grade, from grades of a part of the rows, chosen at random, and other scores of all of them.
 
     Args:
         candidate: n rows, of which those with labels were chosen at random, with equal chances.
         column: The grades.
-        offline: The offline judge's probabilities, shape (n,).
+        probabilities: That answers are right, by judges, shape (n,) or (n, j).
         confidence: Between 0.5 and 1.
 
     Returns:
@@ -209,7 +209,7 @@ def graded_prediction_powered(
     from goldmeter.statistics import ppi_mean
 
     graded, bounds = ~np.isnan(column.values), column.facts.bounds
-    scores = cheap_scores(candidate, offline, column.name)
+    scores = cheap_scores(candidate, probabilities, column.name)
     clusters, rest = split(candidate.groups, graded, ~graded)
     if bounds is None or graded.sum() < FEWEST or graded.all() or not scores.shape[1] or is_one_cluster(clusters):
         return None

@@ -97,7 +97,7 @@ def by_question(candidate: Candidate, ks: Sequence[int], columns: Container[str]
         checks=None,
         question_checks=None,
         answers=None,
-        offline=None,
+        probabilities=None,
     )
 
 

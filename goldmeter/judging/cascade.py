@@ -54,13 +54,16 @@ def table_of_estimates(part: pa.Table, options: Judge, estimates: offline.Judged
     }
     for metric in options.in_table:
         scores, explained = np.full((part.num_rows, len(metric.columns)), np.nan), said
+        p = scores[:, 0].copy()
         if metric.has_offline:
+            is_empty = (codes == STATUSES.index(EMPTY_RESPONSE)) & (metric.name in asked)
             scores[:, 0] = verdicts
-            scores[(codes == STATUSES.index(EMPTY_RESPONSE)) & (metric.name in asked)] = metric.bounds[0]
+            scores[is_empty] = metric.bounds[0]
+            p = np.where(is_answered, estimates.probabilities, np.where(is_empty, 0.0, np.nan))
         elif metric.explanation:
             text = Judged(DISABLED).details if metric.explanation == DETAILS else None
             explained = pa.repeat(pa.scalar(text, pa.string()), part.num_rows)
-        columns |= columns_of(metric, scores, explained)
+        columns |= columns_of(metric, scores, explained, probabilities=p)
     if options.asks_again:
         nothing = pa.nulls(part.num_rows, pa.list_(pa.float64()))
         columns |= dict.fromkeys((verdicts_column(metric.name) for metric in options.in_table), nothing)

@@ -69,7 +69,8 @@ class RowRequests(NamedTuple):
 class Judged(NamedTuple):
     """What was judged of one row by one metric.
 
-    verdicts: of the draws, or jurors, that have one. reason: of the first draw whose verdict agrees with the score.
+    verdicts: of the draws, or jurors, that have one. stated: the probability of true that each of them comes with, None
+    without one. reason: of the first draw whose verdict agrees with the score.
     facts: what else a person reads of that verdict. problem: why a row that was to be judged has none. met: of each
     criterion, the share of draws that call it met. again: the verdict of a second question, which is no part of the
     score. Of a panel alone: pooled: the scores. votes: of each juror, None without one. without_vote: juror and reason.
@@ -85,6 +86,7 @@ class Judged(NamedTuple):
     pooled: Sequence[float] = ()
     votes: Sequence[float | None] | None = None
     without_vote: Sequence[tuple[str, str]] = ()
+    stated: Sequence[float | None] = ()
 
     @property
     def all_verdicts(self) -> list[float]:
@@ -98,6 +100,16 @@ class Judged(NamedTuple):
         if self.pooled:
             return [*self.pooled]
         return metric.verdict.scores(self.verdicts) if self.verdicts else [np.nan] * len(metric.columns)
+
+    def probability(self, metric: JudgeMetric) -> float:
+        """The probability that the verdict is true, NaN without a verdict.
+
+        It is the mean of what the draws state; a draw without a probability counts as its verdict, 0 or 1.
+        """
+        known = [stated for stated in self.stated if stated is not None]
+        if not known:
+            return self.scores(metric)[0]
+        return float(np.mean([v if p is None else p for v, p in zip(self.verdicts, self.stated, strict=True)]))
 
     @property
     def details(self) -> str:
@@ -156,7 +168,7 @@ def schema_of(metrics: Iterable[JudgeMetric], *, has_verdicts: bool = False, vot
 
 def _fields(metric: JudgeMetric) -> Iterator[pa.Field]:
     for name in metric.table_columns:
-        kind = pa.float64() if name in metric.columns else pa.string()
+        kind = pa.float64() if name in (*metric.columns, metric.probability_column) else pa.string()
         yield pa.field(name, MET if name == metric.met_column else kind)
 
 
@@ -259,10 +271,17 @@ def metric_columns(metric: JudgeMetric, judged: Sequence[Judged]) -> dict[str, A
     scores = np.array([one.scores(metric) for one in judged], np.float64).reshape(-1, len(metric.columns))
     explained = [one.details if metric.explanation == DETAILS else one.reason for one in judged]
     met = pa.array([one.met for one in judged], MET)
-    return columns_of(metric, scores, pa.array(explained, pa.string()), met)
+    p = np.array([one.probability(metric) for one in judged]) if metric.probability_column else None
+    return columns_of(metric, scores, pa.array(explained, pa.string()), met, p)
 
 
-def columns_of(metric: JudgeMetric, scores: Floats, explained: pa.Array, met: pa.Array | None = None) -> dict[str, Any]:
+def columns_of(
+    metric: JudgeMetric,
+    scores: Floats,
+    explained: pa.Array,
+    met: pa.Array | None = None,
+    probabilities: Floats | None = None,
+) -> dict[str, Any]:
     """Return the columns of a metric.
 
     Args:
@@ -270,9 +289,12 @@ def columns_of(metric: JudgeMetric, scores: Floats, explained: pa.Array, met: pa
         scores: Of each row and column, shape (n, columns); NaN without a verdict.
         explained: What explains the score of each row.
         met: Of each row the share of draws that call each criterion met; None: of no row.
+        probabilities: Of each row that the verdict is true, shape (n,), NaN without a verdict; None: of no row.
     """
     columns = {name: nullable(scores[:, place]) for place, name in enumerate(metric.columns)}
     columns[f"{metric.column}_result"] = metric.result(scores[:, 0]).tolist()
+    if metric.probability_column:
+        columns[metric.probability_column] = nullable(scores[:, 0] if probabilities is None else probabilities)
     if metric.met_column:
         columns[metric.met_column] = pa.nulls(len(scores), MET) if met is None else met
     return columns | ({f"{metric.name}_{metric.explanation}": explained} if metric.explanation else {})
@@ -328,7 +350,9 @@ def _judged_by(metric: JudgeMetric, row: RowRequests, ledger_entries: Mapping[st
     chosen, _ = answered[verdicts.index(typical)]
     facts = kind.facts(typical, chosen.get("met", ""))
     met = kind.shares_met([entry.get("met", "") for entry, _ in answered])
-    return Judged(ANSWERED, verdicts, chosen["reason"], facts, met=met, again=[verdict for _, verdict in again])
+    stated = [entry.get("probability") for entry, _ in answered]
+    of_again = [verdict for _, verdict in again]
+    return Judged(ANSWERED, verdicts, chosen["reason"], facts, met=met, again=of_again, stated=stated)
 
 
 # Of a metric with a module that is not asked for.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
 from goldmeter.estimates import verdict_columns
 from goldmeter.estimates.column_facts import ColumnFacts, statement
+from goldmeter.estimates.columns import STATED_PROBABILITY
 from goldmeter.estimates.tables import facts_of, row_facts
 from goldmeter.judging import canaries
 from goldmeter.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
@@ -89,7 +90,8 @@ def judge(
     require_candidates(rows, options)
     down = _ask_missing(division, options, ledger, run, progress, retry_failed=retry_failed, spent=spent)
     wrong = _failed_canaries(options, ledger, down)
-    facts = _facts(options, _served(division, options, ledger), rows.schema)
+    served = _served(division, options, ledger)
+    facts = _facts(options, served.facts, rows.schema) | _probability_facts(options, served)
     preferred = _preference_facts(options, rows, ledger)
     missing_votes = Counter[tuple[str, str]]()
     build = cascade_table if is_cascade else partial(panel_table, missing=missing_votes) if options.panel else table_of
@@ -191,7 +193,14 @@ def _failed_canaries(options: Judge, ledger: Verdicts, down: Mapping[str, Server
     return [f"{name}: {line}" for name, one in jurors if name not in down for line in canaries.failed(one, ledger)]
 
 
-def _served(division: Division, options: Judge, ledger: Verdicts) -> dict[str, str]:
+class _Served(NamedTuple):
+    """What replies say of their model. facts: its names, and how it was asked. has_probability: a reply states one."""
+
+    facts: dict[str, str]
+    has_probability: bool
+
+
+def _served(division: Division, options: Judge, ledger: Verdicts) -> _Served:
     """The models that the servers named for the verdicts of the rows, and how they were asked.
 
     Marks the verdicts as used, so that they are part of the evidence.
@@ -201,15 +210,25 @@ def _served(division: Division, options: Judge, ledger: Verdicts) -> dict[str, s
     return _used((entries for part, juror in parts for entries in entries_of(part, juror, ledger)), ledger)
 
 
-def _used(blocks: Iterable[Mapping[str, Entry]], ledger: Verdicts) -> dict[str, str]:
+def _used(blocks: Iterable[Mapping[str, Entry]], ledger: Verdicts) -> _Served:
     """Mark entries as used; return the models that they name, and how these were asked."""
     served: dict[str, set[str]] = {"served": set(), "asked": set()}
+    has_probability = False
     for entries in blocks:
         ledger.use(entries)
         for entry in entries.values():
             served["served"].update(filter(None, [entry["model"]]))
             served["asked"].update(filter(None, [entry.get("asked")]))
-    return {name: "+".join(sorted(values)) or "unknown" for name, values in served.items()}
+            has_probability = has_probability or "probability" in entry
+    return _Served({name: "+".join(sorted(values)) or "unknown" for name, values in served.items()}, has_probability)
+
+
+def _probability_facts(options: Judge, served: _Served) -> dict[str, str]:
+    """Which column has the probability of a right answer that a language model states for every row that it judges."""
+    states = served.has_probability or options.draws > 1
+    is_alone = options.provider != "cascade" and options.panel is None
+    name = next((one.probability_column for one in options.metrics if one.is_correctness), None)
+    return {STATED_PROBABILITY: name} if name and states and is_alone else {}
 
 
 def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
@@ -247,7 +266,7 @@ def _preference_facts(options: Judge, rows: Parts, ledger: Verdicts) -> dict[str
     question = options.preference.question
     served = _used((entries for part in rows for entries in preference_entries(part, options, ledger)), ledger)
     # Also in a cascade, the language model alone compares, and once.
-    signed = _signature_facts(options.model_copy(update={"provider": "openai", "draws": 1}), question, served)
+    signed = _signature_facts(options.model_copy(update={"provider": "openai", "draws": 1}), question, served.facts)
     earlier = row_facts(rows.schema, reads_normalized=False)
     return {
         "signature": question.signature(**{**signed, **earlier}),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
-from goldmeter.estimates.offline_calibration import joined, labelled_probabilities, recalibration
+from goldmeter.estimates.judge_calibration import joined, labelled_probabilities, recalibration
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.labelling.run_rows import JUDGE, Mask, RunRows
 from goldmeter.metrics.base import Floats
@@ -167,7 +167,7 @@ class Choice(NamedTuple):
         share: Of the earlier labels' estimate beside that of the new ones (`mixed_share`).
         name: Of the sheet; it says the choice, and tells it from others.
         p: Each row's probability of being right that the choice went by, shape (rows,); NaN without one.
-        labels: Number of labels on which the offline judge's probabilities were recalibrated; 0: they were not.
+        labels: Number of labels on which the judge's probabilities were recalibrated; 0: they were not.
     """
 
     by: By
@@ -183,7 +183,7 @@ class Choice(NamedTuple):
 def choose(run: RunRows, before: Design, size: int, by: By, confidence: float) -> Choice:
     """Choose `size` rows that have a response and no label; the same run gives the same choice.
 
-    If earlier labels are a sample and reject the offline judge's probabilities at this confidence, it goes by
+    If earlier labels are a sample and reject the judge's probabilities at this confidence, it goes by
     recalibrated ones.
 
     Raises:
@@ -238,15 +238,15 @@ def widths(run: RunRows, before: Design, choice: Choice, confidence: float) -> I
         compared = f"; as many random ones ±{100 * other:.1f}" if choice.by == "active" else ""
         yield (
             f"{name}: about {labels:.0f} labels will give its rate of right answers, {100 * p[rows].mean():.1f} % by "
-            f"the offline judge{recalibrated}, to about ±{100 * half:.1f} points{compared}"
+            f"{run.judge}{recalibrated}, to about ±{100 * half:.1f} points{compared}"
         )
     if choice.labels:
         yield (
-            f"at {100 * confidence:g} % confidence; {choice.labels:,} labels reject the offline judge's probabilities, "
-            "which are recalibrated on them"
+            f"at {100 * confidence:g} % confidence; {choice.labels:,} labels reject {run.judge}'s "
+            "probabilities, which are recalibrated on them"
         )
     else:
-        right = "where the offline judge's probabilities are right; wider elsewhere"
+        right = f"where {run.judge}'s probabilities are right; wider elsewhere"
         yield f"at {100 * confidence:g} % confidence, {right}"
 
 

@@ -11,7 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
+from goldmeter.estimates.columns import STATED_PROBABILITY, probability_columns
 from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.signature import OFFLINE
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.tables import Parts
@@ -63,8 +65,14 @@ class RunRows:
         return self.parts.take([*NAMED_BY, *_question(self.parts)], rows)
 
     def probabilities(self) -> Floats:
-        """Return the offline judge's probability of each row, shape (n,); NaN without one."""
-        return np.concatenate([_numbers(part["offline_match"]) for part in self._beside(JUDGE, ["offline_match"])])
+        """Return the probability of each row that it is right, by `judge`, shape (n,); NaN without one."""
+        *_, column = probability_columns(Parts(JUDGE))
+        return np.concatenate([_numbers(part[column]) for part in self._beside(JUDGE, [column])])
+
+    @property
+    def judge(self) -> str:
+        """Whose the probabilities are, in words."""
+        return "the judge" if STATED_PROBABILITY in Parts(JUDGE).about else OFFLINE
 
     def results(self) -> tuple[Floats, Mask]:
         """Return the share of measures that pass each row, NaN without any, and whether the judge does; shape (n,)."""

@@ -28,7 +28,8 @@ class Entry(TypedDict):
     reply format, and the options that the server does not support. tokens: of prompt and completion, as counted by
     the server. latency: seconds of the calls that were answered, without retries and their pauses. attempts: number
     of calls. server: address or name of the server, where the key holds one. batch: its calls were part of batches.
-    met: of each criterion of a rubric 1 if it is met, else 0; `verdict` is the share of those that are.
+    met: of each criterion of a rubric 1 if it is met, else 0; `verdict` is the share of those that are. probability:
+    from 0 to 1, that a verdict of true or false is true, where the judge states it.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Entry(TypedDict):
     server: NotRequired[str]
     batch: NotRequired[bool]
     met: NotRequired[str]
+    probability: NotRequired[float]
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,11 @@ class JudgeMetric(MeanMetric):
         return None
 
     @property
+    def probability_column(self) -> str | None:
+        """The column of data/judge with the probability that the verdict is true; None for other verdicts."""
+        return probability_column(self.name) if self.verdict.has_probability else None
+
+    @property
     def family(self) -> str:
         return "judge"
 
@@ -168,8 +173,8 @@ class JudgeMetric(MeanMetric):
     def table_columns(self) -> tuple[str, ...]:
         """All columns that it has in data/judge: its scores, the result, and what explains them."""
         explained = (f"{self.name}_{self.explanation}",) if self.explanation else ()
-        met = (self.met_column,) if self.met_column else ()
-        return (*self.columns, f"{self.column}_result", *met, *explained)
+        more = filter(None, (self.probability_column, self.met_column))
+        return (*self.columns, f"{self.column}_result", *more, *explained)
 
     @property
     def pass_above(self) -> float | None:
@@ -183,6 +188,11 @@ class JudgeMetric(MeanMetric):
         if self.pass_above is None:
             return super().result(scores)
         return np.where(np.isnan(scores), "unmeasured", np.where(scores > self.pass_above, "pass", "fail"))
+
+
+def probability_column(name: str) -> str:
+    """Return the column of data/judge with the probability that a metric's verdict is true."""
+    return f"{name}_probability"
 
 
 def part_column(name: str, part: str) -> str:

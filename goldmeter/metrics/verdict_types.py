@@ -80,6 +80,11 @@ class VerdictType(ABC):
         return None
 
     @property
+    def has_probability(self) -> bool:
+        """Whether a judge can state how probable it is that the verdict is true."""
+        return False
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """Names of the scores that a verdict has beside its own."""
         return ()
@@ -117,6 +122,10 @@ class Boolean(VerdictType):
     @property
     def pass_above(self) -> float | None:
         return MAJORITY
+
+    @property
+    def has_probability(self) -> bool:
+        return True
 
     def read(self, value: object) -> float | None:
         is_true = _truth(value)

@@ -15,10 +15,10 @@ from goldmeter.estimates import (
     failures,
     human_labels,
     judge_bias,
+    judge_calibration,
     judge_length,
     label_sample,
     metrics_report,
-    offline_calibration,
     panel_estimates,
     preferences,
     rater_agreement,
@@ -26,12 +26,12 @@ from goldmeter.estimates import (
     resources,
 )
 from goldmeter.estimates.column_facts import VALUE
-from goldmeter.estimates.columns import QUESTION, Candidate, score_tables
+from goldmeter.estimates.columns import QUESTION, STATED_PROBABILITY, Candidate, score_tables
 from goldmeter.estimates.criterion_rates import rubrics
 from goldmeter.estimates.dataset_counts import dataset_counts
 from goldmeter.estimates.estimate_rows import (
     estimate_rows,
-    offline_probabilities,
+    probabilities_of,
     summary,
     tree,
     with_designed,
@@ -40,8 +40,8 @@ from goldmeter.estimates.estimate_rows import (
 )
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.headline import headlines, leaders, rates
+from goldmeter.estimates.judge_calibration import Probabilities
 from goldmeter.estimates.metrics_report import best_first, primary_first
-from goldmeter.estimates.offline_calibration import Probabilities
 from goldmeter.estimates.passes import Labelled, Passes
 from goldmeter.estimates.primary import VERDICT, Primary, Reason, primary
 from goldmeter.estimates.sacrebleu_signatures import sacrebleu_signatures
@@ -230,17 +230,22 @@ class _Run:
         return self.passes.parts.whole(self.fitted)
 
     @cached_property
-    def probable(self) -> offline_calibration.LabelledProbabilities | None:
-        """The labelled rows with the offline judge's probabilities, if those count."""
-        return self.passes.labelled_probabilities() if self.labelled.candidates and self.by.has_offline else None
+    def probable(self) -> judge_calibration.LabelledProbabilities | None:
+        """The labelled rows with the probabilities that the verdicts come from, if there are any."""
+        return self.passes.labelled_probabilities() if self.labelled.candidates and self.has_probabilities else None
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the judge states probabilities: the offline one does, and others may."""
+        return self.by.has_offline or STATED_PROBABILITY in self.tables["judge"].about
 
     @cached_property
-    def recalibration(self) -> offline_calibration.Recalibration | None:
-        return offline_calibration.recalibration(self.probable, self.confidence) if self.probable else None
+    def recalibration(self) -> judge_calibration.Recalibration | None:
+        return judge_calibration.recalibration(self.probable, self.confidence) if self.probable else None
 
     @cached_property
-    def offline(self) -> Probabilities:
-        return offline_probabilities(self.tables["judge"])
+    def probabilities(self) -> Probabilities:
+        return probabilities_of(self.tables["judge"])
 
     @cached_property
     def repeated(self) -> Mapping[str, Mapping[str, metrics_report.SelfAgreementEntry]]:
@@ -255,7 +260,7 @@ def _rows(run: _Run) -> tuple[list[Row], panel_estimates.Stated]:
     guarantee = run.passes.guarantee
     rows = [*estimate_rows(run.scored, run.second, run.confidence, guarantee=guarantee)]
     if run.designed:
-        rows = with_designed(rows, run.whole, run.offline, run.confidence, guarantee=guarantee)
+        rows = with_designed(rows, run.whole, run.probabilities, run.confidence, guarantee=guarantee)
     return panel_estimates.over_jurors(rows, run.tables["judge"], lambda: run.whole, run.confidence)
 
 
@@ -263,7 +268,7 @@ def _entries(run: _Run, table: pa.Table, rows: list[Row]) -> metrics_report.Cand
     """The entries of the candidates: the table as a tree, with what labels, weights and draws add."""
     in_sample = cache(run.passes.in_sample) if run.by.has_offline else None
     entries = with_labels(tree(table), run.labels, run.fitted, run.confidence, in_sample)
-    entries = with_few(entries, run.scored, lambda: run.whole, lambda: run.offline, run.confidence)
+    entries = with_few(entries, run.scored, lambda: run.whole, lambda: run.probabilities, run.confidence)
     if run.weighting:
         add_weighted(entries, rows, run.scored, run.weighting, run.confidence)
         entries = rounded(entries)
@@ -331,13 +336,13 @@ def _with_agreement(
 
 
 def _with_calibration(document: metrics_report.MetricsReport, run: _Run) -> metrics_report.MetricsReport:
-    """Add how far the offline judge's probabilities fit the labels."""
-    if not run.by.has_offline:
+    """Add how far the judge's probabilities fit the labels."""
+    if not run.has_probabilities:
         return document
     if run.recalibration:
         document["calibration"] = rounded(run.recalibration.entry)
     labelled = None if run.designed else run.probable
-    if labelled and (groups := offline_calibration.reliability(labelled, run.confidence)):
+    if labelled and (groups := judge_calibration.reliability(labelled, run.confidence)):
         document["reliability"] = rounded(groups)
     return document
 

@@ -262,16 +262,24 @@ def _judged(document: MetricsReport) -> str:
 
 
 def recalibration(document: MetricsReport) -> Iterator[str]:
-    """How far the offline judge's probabilities are off, and what Platt scaling makes of them."""
+    """How far the judge's probabilities are off, and what Platt scaling makes of them."""
     found = document.get("calibration")
     if found is None or _judged(document) != VERDICT:
         return
     low, high = (rate(1.0 / (1.0 + exp(-found["intercept"] - found["slope"] * logit))) for logit in (-LOGIT, LOGIT))
+    judge = _stating(document)
     yield (
-        f"The probabilities of {OFFLINE} do not fit {counted(found['n'], 'label')} "
+        f"The probabilities of {judge} do not fit {counted(found['n'], 'label')} "
         f"(p = {found['p_value']:.2g}): they expect {rate(found['expected'])} right answers, and "
         f"{rate(found['right'])} are. Recalibrated on them, 5 % becomes {low} and 95 % {high}."
     )
+
+
+def _stating(document: MetricsReport) -> str:
+    """The judge that states probabilities: in a cascade, the offline one."""
+    signatures = [one[VERDICT]["signature"] for one in document["candidates"].values() if VERDICT in one]
+    judge = VerdictSource.of(signatures[0] if signatures else "")
+    return OFFLINE if judge.has_offline else judge.name
 
 
 def _by(document: MetricsReport, measure: str) -> str:

@@ -59,7 +59,9 @@ def test_a_cluster_is_the_same_one_in_all_candidates():
 
 def test_rows_of_several_parts_can_be_chosen():
     parts = [
-        replace(candidate(column("label", [1, 0, 1], LABEL)), offline=np.ones(3), answers=np.ones(3, np.uint64))
+        replace(
+            candidate(column("label", [1, 0, 1], LABEL)), probabilities=np.ones((3, 2)), answers=np.ones(3, np.uint64)
+        )
         for _ in range(2)
     ]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from goldmeter.estimates.offline_calibration import (
+from goldmeter.estimates.judge_calibration import (
     FEWEST_IN_GROUP,
     LabelledProbabilities,
     Recalibration,

@@ -1,4 +1,4 @@
-"""Whether the offline judge's probabilities fit the human labels of a run, and the recalibrated ones if not."""
+"""Whether a judge's probabilities fit the human labels of a run, and the recalibrated ones if not."""
 
 import warnings
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from goldmeter.estimates.columns import OFFLINE_MATCH, Hashes, Mask, hashed
+from goldmeter.estimates.columns import Hashes, Mask, hashed, probability_columns
 from goldmeter.estimates.human_labels import LABEL, MOST_LABELLED
 from goldmeter.estimates.metrics_report import CalibrationEntry, ReliabilityEntry
 from goldmeter.estimates.score_parts import ScoreParts
@@ -19,6 +19,7 @@ from goldmeter.metrics.base import Floats
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics.calibration import Calibration
 
+PROBABILITY = "probability"
 # With fewer labelled rows a curve would fit their noise.
 FEWEST_CALIBRATED = 50
 # Groups of a reliability diagram, and the fewest rows of one.
@@ -40,14 +41,15 @@ class LabelledProbabilities(NamedTuple):
 
 
 def labelled_probabilities(parts: ScoreParts, number: int) -> LabelledProbabilities:
-    """Return the rows of a part that have a label and a probability."""
+    """Return the rows of a part that have a label and a probability: the judge's, else the offline judge's."""
+    *_, column = probability_columns(parts.judge)
     rows = parts.load.part(number, ["id", "candidate", "group", LABEL])
-    rows = rows.append_column(OFFLINE_MATCH, parts.judge.part(number, [OFFLINE_MATCH])[OFFLINE_MATCH])
-    both = pc.and_(rows[LABEL].is_valid(), rows[OFFLINE_MATCH].is_valid()).to_numpy()
+    rows = rows.append_column(PROBABILITY, parts.judge.part(number, [column])[column])
+    both = pc.and_(rows[LABEL].is_valid(), rows[PROBABILITY].is_valid()).to_numpy()
     labelled = rows.filter(pa.array(both))
     names = pc.binary_join_element_wise(labelled["id"], labelled["candidate"], "\0")
     clusters = hashed(pc.coalesce(labelled["group"], labelled["id"]))
-    labels, probabilities = (labelled[name].to_numpy() for name in (LABEL, OFFLINE_MATCH))
+    labels, probabilities = (labelled[name].to_numpy() for name in (LABEL, PROBABILITY))
     places = np.flatnonzero(both)
     return LabelledProbabilities(hashed(names), clusters, places, labels.astype(np.bool_), probabilities, rows.num_rows)
 
@@ -80,9 +82,10 @@ class Recalibration:
 
 
 class Probabilities(NamedTuple):
-    """The offline judge's probability of each row of data/judge.
+    """The probabilities of each row of data/judge that its answer is right.
 
-    p: NaN where there is none. unsampled: rows that are unmeasured because of sampling alone. Each of shape (rows,).
+    p: the offline judge's, and those of another judge that states some, shape (rows, k), NaN where there is none.
+    unsampled: rows that are unmeasured because of sampling alone, shape (rows,).
     """
 
     p: Floats

@@ -14,6 +14,11 @@ from goldmeter.wording.evidence import most_frequent_failures, worst_slices
 
 # Reasons, candidates whose rates, and kinds of failure that stand on the first screen.
 REASONS, RATES, KINDS = 3, 6, 2
+# Metrics of words and meaning that say how alike two texts are, not whether an answer is right.
+OF_WORDS = (
+    "bleu", "chrf", "f1", "gleu", "meteor", "non_llm_string_similarity", "reference_match", "rouge",
+    "semantic_similarity", "similarity", "ter",
+)  # fmt: skip
 # A proposed target is a multiple of this.
 STEP = 0.05
 
@@ -77,13 +82,16 @@ def _reasons(document: MetricsReport, conclusion: Conclusion) -> Iterator[str]:
     if conclusion.missing:
         yield f"Not measured: {listed([*short_names(conclusion.missing).values()])}."
     yield from conclusion.lines
+    measure = document["primary"]["measure"]
+    if measure.startswith(OF_WORDS) and conclusion.is_known:
+        yield f"{measure} compares texts; human labels or a judge would say which answers are right."
     worst = worst_slices(document)
     if worst.are_significant and conclusion.is_known:
         yield f"Worst slice: {worst.lines[0]}."
     elif worst.lines and conclusion.is_known:
         yield "No slice is significantly worse."
     for name, short in short_names([*document["headlines"]]).items():
-        entry = document["candidates"].get(name, {}).get(document["primary"]["measure"].partition(".")[0])
+        entry = document["candidates"].get(name, {}).get(measure.partition(".")[0])
         if entry and entry["n_failed"] and entry["n"]:
             every = counted(entry["n"] + entry["n_failed"], "answer")
             yield f"{count(entry['n_failed'])} of {every} by {short} could not be measured."

@@ -24,6 +24,8 @@ def would_decide(needed: NeededEntry, unit: Unit, margin: float) -> str:
     '1,400 to 1,900 more rows could detect a difference of 2 points'
     >>> would_decide({"unit": "label", "difference": 0.01, "low": 57, "high": 57, "labelled": 9}, "points", 0.01)
     'labels on 57 more inputs could detect or exclude a loss of 1 point'
+    >>> would_decide({"unit": "group", "difference": 0.02, "low": 1, "high": 1100}, "points", 0.0)
+    'up to 1,100 more groups of rows could detect a difference of 2 points'
     >>> would_decide({"unit": "row", "difference": 0.02, "low": None, "high": None}, "points", 0.0)
     'no difference reaches 2 points; set gate.margin to the loss that matters'
     """
@@ -81,6 +83,8 @@ def amount(share: float, unit: Unit) -> str:
 
 def _many(low: int, high: int) -> str:
     few, many = about(low), about(high)
+    if 50 * low < high:
+        return f"up to {many}"
     return few if few == many else f"{few} to {many}"
 
 

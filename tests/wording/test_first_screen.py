@@ -71,3 +71,11 @@ def test_an_interval_that_says_nothing_is_too_few_rows() -> None:
     [shown] = screen({"a": few}).rates
 
     assert shown.limits == "too few rows: 36 would do"
+
+
+def test_a_measure_of_words_is_not_taken_for_peoples_verdict() -> None:
+    of_words = headline(0.7, by="chrf") | {"measure": "chrf"}
+
+    shown = screen({"a": of_words})
+
+    assert shown.reasons[0] == "chrf compares texts; human labels or a judge would say which answers are right."

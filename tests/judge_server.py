@@ -49,6 +49,7 @@ class JudgeServer:
         self.headers: list[dict[str, str]] = []
         self.script: Script = lambda body: completion(verdict(body))
         self.url = ""
+        self.paths = {"decisions"}
         self.batches = BatchEndpoints(lambda body: Reply(*self.script(body))[:2])
         self._lock = threading.Lock()
 
@@ -115,7 +116,12 @@ def _app(judge: JudgeServer) -> FastAPI:
     app = FastAPI()
 
     @app.post("/v1/chat/completions")
+    @app.post("/v1/decisions")
+    @app.post("/v1/systemone")
     async def complete(request: Request) -> Response:
+        path = request.url.path.removeprefix("/v1/")
+        if path != "chat/completions" and path not in judge.paths:
+            return Response('{"detail":"Not Found"}', 404, {"Content-Type": "application/json"})
         reply = Reply(*judge.answer(await request.json(), dict(request.headers)))
         await asyncio.sleep(reply.delay)
         content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()

@@ -66,8 +66,8 @@ def difference(
 def rate(answers: Answers, side: int, labelled: np.ndarray, judge: str) -> PredictionPowered:
     """The rate of one system that its headline gives; labelled: which rows have a label, a part of them."""
     one = _candidate(answers, side, labelled, judge, None)
-    offline = np.full(len(labelled), np.nan) if one.offline is None else one.offline
-    found = prediction_powered(one, offline, CONFIDENCE, random=True)
+    p = np.full(len(labelled), np.nan) if one.probabilities is None else one.probabilities
+    found = prediction_powered(one, p, CONFIDENCE, random=True)
     if found is None:
         raise ValueError("expected labels of a part of the rows, 10 or more")
     return found
@@ -83,9 +83,9 @@ def _candidate(answers: Answers, side: int, labelled: np.ndarray, judge: str, cl
         ScoreColumn(VERDICT, verdicts, asked, facts.passes(verdicts), None, facts),
     ]
     texts = keys + np.uint64(n) * (answers.changed & bool(side)).astype(np.uint64)
-    offline = answers.probability[side] if judge == OFFLINE else None
+    p = answers.probability[side][:, None] if judge == OFFLINE else None
     return Candidate(
-        "ab"[side], keys, np.arange(n), columns, clusters, {}, labels_random=True, answers=texts, offline=offline
+        "ab"[side], keys, np.arange(n), columns, clusters, {}, labels_random=True, answers=texts, probabilities=p
     )
 
 

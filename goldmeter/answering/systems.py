@@ -90,6 +90,7 @@ class System:
     name: str
     options: AskedCandidate
     stage: ClassVar[str] = STAGE
+    is_decision_model: ClassVar[bool] = False
 
     @classmethod
     def of(cls, dataset: Dataset) -> list[Self]:

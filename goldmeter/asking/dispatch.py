@@ -18,6 +18,7 @@ from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.client import Chat
 from goldmeter.models.chat.replies import Reply
+from goldmeter.models.decisions.client import Decisions
 from goldmeter.pipeline.run import RunJudge
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -75,7 +76,7 @@ LAST_REPLIES = 0.5
 
 def dispatch(
     requests: Iterable[Request],
-    chat: Chat,
+    chat: Chat | Decisions,
     ledger: Verdicts,
     budget: Budget,
     run: RunJudge,
@@ -193,7 +194,7 @@ def _count_failures(outcomes: Iterable[_Outcome], failures: int, limit: int) -> 
     return failures
 
 
-def _ask(request: Request, chat: Chat, budget: Budget, retries: int) -> _Outcome:
+def _ask(request: Request, chat: Chat | Decisions, budget: Budget, retries: int) -> _Outcome:
     """Ask one request; ask again while the reply is no verdict."""
     replies: list[Reply] = []
     verdict: Parsed | None = None

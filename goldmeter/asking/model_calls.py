@@ -12,13 +12,14 @@ from goldmeter.asking.dispatch import dispatch
 from goldmeter.asking.plan import CallPlan
 from goldmeter.asking.requests import AskedModel, EarlierReplies, Request
 from goldmeter.console.terminal import say
-from goldmeter.errors import BatchesAtWorkError, ServerError
+from goldmeter.errors import BatchesAtWorkError, ParamsError, ServerError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.batch_client import BatchClient
 from goldmeter.models.chat.client import Chat
 from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
+from goldmeter.models.decisions.client import Decisions
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge
 
@@ -116,6 +117,13 @@ def _ask(model: ModelCalls, ledger: Verdicts, budget: Budget, run: RunJudge, cou
     options = model.options
     endpoint = Endpoint(options.base_url, options.model, options.api_key, run.timeout, run.retries, run.thought_tokens)
     limit = ConcurrencyLimit(run.concurrency)
+    if options.is_decision_model:
+        if run.batch:
+            raise ParamsError("run.judge.batch: decision models take no batches; set it to false")
+        with Decisions(endpoint, limit) as decisions:
+            model.before(lambda requests: dispatch(requests, decisions, ledger, budget, run, counter.add))
+            dispatch(model.rows(), decisions, ledger, budget, run, counter.add)
+        return
     is_json = any(question.reply_schema is not None for question in options.questions.values())
     with (
         Chat(endpoint, limit, model.earlier.support, is_json=is_json) as chat,

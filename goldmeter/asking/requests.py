@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from goldmeter.asking.budget import CRITERION_TOKENS, REPLY_TOKENS, expected_tok
 from goldmeter.ledger.entries import Entry, canonical
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.verdict_types import Criterion
+from goldmeter.models.chat.answer_tokens import true_probability
 from goldmeter.models.chat.limits import Support
 from goldmeter.models.chat.replies import Reply
 from goldmeter.models.servers import ApiKey
@@ -67,10 +68,28 @@ class Question(Protocol):
         """Return what a reply says. Raises ValueError when it is not usable."""
 
 
+@runtime_checkable
+class Decidable(Protocol):
+    """A question that a decision model can answer, too.
+
+    statements: name → statement about the message whose probability is asked for; empty if it can't be asked so.
+    probability_field: of a reply, the name of a verdict of true or false; None for other verdicts.
+    """
+
+    @property
+    def statements(self) -> Mapping[str, str]: ...
+    @property
+    def probability_field(self) -> str | None: ...
+
+    def decided(self, probabilities: Mapping[str, float]) -> Parsed:
+        """Return the verdict by the probability of each statement."""
+
+
 class AskedModel(Protocol):
     """A model, and what it is asked.
 
     stage: of dvc.yaml, which begins messages. server_key: class of the server, and its name or address.
+    is_decision_model: whether it gives probabilities, and no text.
     """
 
     @property
@@ -82,12 +101,16 @@ class AskedModel(Protocol):
     @property
     def api_key(self) -> ApiKey: ...
     @property
+    def is_decision_model(self) -> bool: ...
+    @property
     def server_key(self) -> tuple[str, str]: ...
     @property
     def questions(self) -> Mapping[str, Question]: ...
 
 
 NONCE_LENGTH = 10
+# Of a probability in the ledger.
+DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -96,7 +119,8 @@ class Request:
 
     fields: what the request says of the row, without the nonce. server, address: class of the server, and its address
     or the name that the user gives to it; "" for OpenAI, which has one address. temperature, seed: None: the server's.
-    max_tokens: of the reply; None: the server's limit.
+    max_tokens: of the reply; None: the server's limit. by_decision: a decision model is asked. logprobs: the
+    log-probabilities of the verdict are asked for, which changes no verdict and is no part of the key.
     """
 
     server: str
@@ -108,6 +132,8 @@ class Request:
     seed: int | None
     draw: int
     max_tokens: int | None = None
+    by_decision: bool = False
+    logprobs: bool = False
 
     @cached_property
     def key(self) -> str:
@@ -121,8 +147,14 @@ class Request:
             "fields": self.fields,
             "options": {"temperature": self.temperature, "seed": self.seed, **limited},
             "draw": self.draw,
+            **({"statements": dict(self.statements)} if self.by_decision else {}),
         }
         return sha256(canonical(known)).hex()
+
+    @property
+    def statements(self) -> Mapping[str, str]:
+        """What a decision model is asked about the message; empty of a question that it can't be asked."""
+        return self.question.statements if isinstance(self.question, Decidable) else {}
 
     @property
     def nonce(self) -> str:
@@ -179,7 +211,9 @@ ASKED_AGAIN = (
 
 
 def arguments(request: Request, earlier: Sequence[Reply]) -> dict[str, Any]:
-    """Return the arguments of `Chat.ask` for a call after these replies that were no verdict."""
+    """Return the arguments of `Chat.ask`, or of `Decisions.ask`, for a call after replies that were no verdict."""
+    if request.by_decision:
+        return {"text": request.message, "statements": request.statements}
     garbled = next((reply for reply in reversed(earlier) if reply.text is not None), None)
     again = ""
     if garbled and request.question.reply_schema is not None:
@@ -192,6 +226,7 @@ def arguments(request: Request, earlier: Sequence[Reply]) -> dict[str, Any]:
         "seed": attempt_seed(request.seed, request.draw, len(earlier)),
         "max_tokens": request.max_tokens,
         "reply_tokens": request.question.reply_tokens,
+        "logprobs": request.logprobs and _probability_field(request.question) is not None,
     }
 
 
@@ -202,6 +237,8 @@ def may_be_asked_again(earlier: Sequence[Reply], retries: int) -> bool:
 
 def can_differ(request: Request, last: Reply) -> bool:
     """Return whether another call may bring another reply than the last one: a text is asked for as before."""
+    if request.by_decision:
+        return last.text is None
     return request.question.reply_schema is not None or request.temperature != 0 or last.text is None
 
 
@@ -211,6 +248,8 @@ def parsed(request: Asked, reply: Reply) -> tuple[Parsed | None, str | None]:
     if reply.text is None or not is_accepted:
         return None, reply.problem
     try:
+        if reply.probabilities is not None and isinstance(request.question, Decidable):
+            return request.question.decided(reply.probabilities), reply.problem
         return request.question.parse(reply.text, request.nonce), reply.problem
     except ValueError as problem:
         return None, str(problem)
@@ -250,7 +289,23 @@ def entry_of(
         entry["batch"] = True
     if verdict and verdict.met:
         entry["met"] = verdict.met
+    if verdict and (p := _stated_probability(request.question, replies[-1])) is not None:
+        entry["probability"] = round(p, DECIMALS)
     return entry
+
+
+def _stated_probability(question: Question, reply: Reply) -> float | None:
+    """Return the probability that a verdict is true; None where the reply does not state it, and of other verdicts."""
+    field = _probability_field(question)
+    if field is None:
+        return None
+    if reply.probabilities is not None:
+        return reply.probabilities.get(field)
+    return true_probability(reply.tokens_said, field) if reply.tokens_said else None
+
+
+def _probability_field(question: Question) -> str | None:
+    return question.probability_field if isinstance(question, Decidable) else None
 
 
 def replies(requests: Iterable[Request], ledger: Verdicts) -> dict[str, Entry]:

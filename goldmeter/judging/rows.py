@@ -204,9 +204,17 @@ def requests_of(metric: JudgeMetric, fields: str, options: Judge, *, again: bool
         again: Whether there is one more draw, which is no part of the score.
     """
     server, address = options.server_key
-    temperature = options.temperature if options.draws == 1 else options.draw_temperature
+    temperature: float | None = options.temperature if options.draws == 1 else options.draw_temperature
+    seed: int | None = options.seed
+    if options.is_decision_model:
+        temperature = seed = None
+    has_tokens = options.logprobs == "auto"
     return [
-        Request(server, address, options.model, metric, fields, temperature, options.seed, draw)
+        Request(
+            *(server, address, options.model, metric, fields, temperature, seed, draw),
+            by_decision=options.is_decision_model,
+            logprobs=has_tokens,
+        )
         for draw in range(options.draws + again)
     ]
 

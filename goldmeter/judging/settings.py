@@ -22,7 +22,8 @@ Column = Literal["input", "response", "references", "response_normalized", "refe
 
 # Probabilities of the offline judge between which a cascade asks the language model.
 Band: TypeAlias = tuple[Annotated[float, Field(ge=0, le=0.5)], Annotated[float, Field(ge=0.5, le=1)]]
-SERVER_PROVIDERS = ("openai", "cascade")
+SERVER_PROVIDERS = ("openai", "decisions", "cascade")
+CHAT_PROVIDERS = ("openai", "cascade")
 API_KEY_SETTING = "judge.api_key_env"
 FAMILY, PATH, PREFERENCE_PATH = "judge", "judge.metrics", "judge.preference"
 FEWEST_JURORS = 2
@@ -99,9 +100,10 @@ class Judge(Section):
     panel: several judges instead of one, each with one vote.
     retest: the share of the judged rows that is asked about twice; the second verdict is no part of the score.
     preference: between the answers of two candidates; None: not asked.
+    logprobs: whether a chat server is asked for the log-probabilities of its verdicts, as far as it has them.
     """
 
-    provider: Literal["none", "offline", "openai", "cascade"]
+    provider: Literal["none", "offline", "openai", "decisions", "cascade"]
     band: Band
     model: str
     base_url: ServerUrl
@@ -121,6 +123,7 @@ class Judge(Section):
     panel: tuple[Juror, ...] | None = None
     retest: Annotated[float, Field(ge=0, le=1)] = 0.0
     preference: Preferences | None = None
+    logprobs: Literal["auto", "off"] = "auto"
 
     @model_validator(mode="before")
     @classmethod
@@ -160,7 +163,15 @@ class Judge(Section):
             )
         if self.provider != "none" and not self.metrics:
             raise ValueError("no metrics, so that nothing is asked; set provider to none")
-        if self.preference and not self.asks_server:
+        undecided = ", ".join(metric.name for metric in self.metrics if not metric.verdict.can_be_decided)
+        if self.provider == "decisions" and undecided:
+            raise ValueError(
+                f"a decision model says how probable true is, or that a criterion is met, and gives no {undecided}: "
+                "leave these metrics out, or set provider to openai"
+            )
+        if self.provider == "decisions" and self.draws > 1:
+            raise ValueError("draws must be 1: a decision model states the probability itself")
+        if self.preference and self.provider not in CHAT_PROVIDERS:
             raise ValueError("preference needs a language model: set provider to openai or cascade")
         columns = Counter(column for metric in self.in_table for column in metric.table_columns)
         columns.update(votes_column(metric.name) for metric in self.metrics if self.panel)
@@ -236,6 +247,11 @@ class Judge(Section):
     def asks_server(self) -> bool:
         """Whether a language model behind a server judges, if only some of the rows."""
         return self.provider in SERVER_PROVIDERS
+
+    @property
+    def is_decision_model(self) -> bool:
+        """Whether the server gives probabilities, and no text."""
+        return self.provider == "decisions"
 
     @property
     def stage(self) -> str:

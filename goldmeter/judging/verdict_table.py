@@ -291,6 +291,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
     cascade = {"band": "-".join(map(str, options.band)), "offline": model, "offline_v": version}
     jurors = options.jurors
     temperatures = [one.draw_temperature if one.draws > 1 else one.temperature for one in jurors]
+    sampled = {"temp": _of_each(temperatures), "seed": _of_each([one.seed for one in jurors]), "draws": options.draws}
     return {
         "provider": options.provider,
         **panel_signature(options, metric),
@@ -299,9 +300,7 @@ def _signature_facts(options: Judge, metric: JudgeMetric, served: Mapping[str, s
         **served,
         "prompt": metric.prompt_hash[:12],
         **variables,
-        "temp": _of_each(temperatures),
-        "seed": _of_each([one.seed for one in jurors]),
-        "draws": options.draws,
+        **({} if options.is_decision_model else sampled),
         **filtered,
         **(cascade if options.provider == "cascade" else {}),
     }

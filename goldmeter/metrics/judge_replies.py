@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from goldmeter.metrics.verdict_types import VerdictType
+from goldmeter.metrics.verdict_types import Verdict, VerdictType
 from goldmeter.text.stated_objects import Stated, stated_objects, unquoted
 from goldmeter.text.thoughts import CUT_THOUGHT, THOUGHT_ONLY, spoken
 
@@ -17,14 +17,6 @@ SEVERAL: Final = "the reply has several objects that differ"
 OTHER_FIELDS: Final = "the reply has other fields than asked for"
 WRONG_NONCE: Final = "the reply does not carry the nonce"
 WRONG_TYPE: Final = "the reply has a field of a wrong type"
-
-
-class Verdict(NamedTuple):
-    """A judge's verdict on one row as a number, and its reason. met: of each criterion of a rubric 1 if met, else 0."""
-
-    score: float
-    reason: str
-    met: str = ""
 
 
 def verdict_in(reply: str, nonce: str, kind: VerdictType) -> Verdict:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.metrics.base import Floats, MeanMetric
-from goldmeter.metrics.judge_replies import Verdict, verdict_in
+from goldmeter.metrics.judge_replies import verdict_in
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.metrics.prompt_template import LAYOUT, encode_fields
-from goldmeter.metrics.verdict_types import Criterion, VerdictType
+from goldmeter.metrics.verdict_types import Criterion, Verdict, VerdictType
 from goldmeter.pipeline.hashing import sha256
 
 DETAILS, REASON = "details", "reason"
@@ -77,6 +77,24 @@ class JudgeMetric(MeanMetric):
     def met_column(self) -> str | None:
         """The column of data/judge with the share of draws that call each criterion met; None without criteria."""
         return None
+
+    @property
+    def probability_field(self) -> str | None:
+        """The name of a verdict of true or false in a reply; None for other verdicts."""
+        return self.verdict.field if self.verdict.has_probability else None
+
+    @property
+    def statements(self) -> dict[str, str]:
+        """Name → what a decision model gives the probability of; empty for verdicts that it can't give.
+
+        The last paragraph of the instructions says how a chat model replies.
+        """
+        rules = self.instructions.rpartition("\n\n")[0]
+        return {name: f"{rules}\n\n{text}" for name, text in self.verdict.statements.items()}
+
+    def decided(self, probabilities: Mapping[str, float]) -> Verdict:
+        """Return the verdict by the probability of each of `statements`."""
+        return self.verdict.decided(probabilities)
 
     @property
     def probability_column(self) -> str | None:

@@ -25,6 +25,14 @@ class Criterion(NamedTuple):
     points: float
 
 
+class Verdict(NamedTuple):
+    """A judge's verdict on one row as a number, and its reason. met: of each criterion of a rubric 1 if met, else 0."""
+
+    score: float
+    reason: str | None
+    met: str = ""
+
+
 @dataclass(frozen=True)
 class VerdictType(ABC):
     """One type of verdict. A verdict is kept in the ledger as one number, that of a rubric also criterion by criterion.
@@ -85,6 +93,20 @@ class VerdictType(ABC):
         return False
 
     @property
+    def can_be_decided(self) -> bool:
+        """Whether a decision model can give it, by the probabilities of statements."""
+        return self.has_probability
+
+    @property
+    def statements(self) -> dict[str, str]:
+        """Name → statement whose probability decides; empty for a verdict that a decision model can't give."""
+        return {}
+
+    def decided(self, probabilities: Mapping[str, float]) -> "Verdict":
+        """Return the verdict by the probability of each statement."""
+        raise NotImplementedError
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """Names of the scores that a verdict has beside its own."""
         return ()
@@ -126,6 +148,13 @@ class Boolean(VerdictType):
     @property
     def has_probability(self) -> bool:
         return True
+
+    @property
+    def statements(self) -> dict[str, str]:
+        return {self.field: "By these rules, the verdict is: true."}
+
+    def decided(self, probabilities: Mapping[str, float]) -> "Verdict":
+        return Verdict(float(probabilities[self.field] >= MAJORITY), None)
 
     def read(self, value: object) -> float | None:
         is_true = _truth(value)
@@ -267,6 +296,21 @@ class Rubric(VerdictType):
             more = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
             raise ValueError(f"the reply leaves out criterion {left_out[0]}{more}")
         return sum(found.values()) / len(found) if found else None
+
+    @property
+    def can_be_decided(self) -> bool:
+        return True
+
+    @property
+    def statements(self) -> dict[str, str]:
+        return {
+            str(number): f"The answer meets criterion {number}: {json.dumps(one.text, ensure_ascii=False)}"
+            for number, one in enumerate(self.criteria, 1)
+        }
+
+    def decided(self, probabilities: Mapping[str, float]) -> "Verdict":
+        met = [probabilities[str(number)] >= MAJORITY for number in range(1, len(self.criteria) + 1)]
+        return Verdict(sum(met) / len(met), None, "".join(str(int(one)) for one in met))
 
     def met(self, value: object) -> str:
         found = {one["criterion"]: _truth(one["met"]) for one in value} if isinstance(value, list) else {}

@@ -101,6 +101,7 @@ def row_of(row: dict[str, Any], options: Judge) -> dict[str, Any]:
         "candidate": row["candidate"],
         "meaning_match": score,
         "meaning_match_result": {None: "unmeasured", 0.0: "fail", 1.0: "pass"}[score],
+        "meaning_match_probability": {"answered": float(probability), EMPTY_RESPONSE: 0.0}.get(said),
         "meaning_match_reason": reason if said == "answered" else None,
         "similarity_judge": None,
         "similarity_judge_result": "unmeasured",

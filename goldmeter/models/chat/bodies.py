@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict
 
-from goldmeter.models.chat.limits import KEYWORDS, LIMITS, SYSTEM, TEXT, Support
+from goldmeter.models.chat.answer_tokens import ALTERNATIVES
+from goldmeter.models.chat.limits import KEYWORDS, LIMITS, LOGPROBS, SYSTEM, TEXT, TOP_LOGPROBS, Support
 from goldmeter.models.servers import COMPATIBLE, server_class
 
 # JSON schema of a reply; None for a text.
@@ -13,12 +14,13 @@ Schema: TypeAlias = Mapping[str, Any] | None
 class Options(TypedDict, total=False):
     """Options of a request; None is the server's default.
 
-    seed: of the draw. max_tokens: of the reply, thoughts included, as the user states it. reply_tokens: of the reply
-    without thoughts.
+    seed: of the draw. logprobs: whether to ask for those of the reply's tokens. max_tokens: of the reply, thoughts
+    included, as the user states it. reply_tokens: of the reply without thoughts.
     """
 
     temperature: float | None
     seed: int | None
+    logprobs: bool
     max_tokens: int | None
     reply_tokens: int | None
 
@@ -51,6 +53,12 @@ def sent_in(body: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of options, limits and schema keywords in a body, and whether it has a system message."""
     has_system = body["messages"][0]["role"] == SYSTEM
     return frozenset({*body, *_keys(body.get("response_format")), *([SYSTEM] if has_system else [])})
+
+
+def tokens_asked(support: Support) -> dict[str, Any]:
+    """Return the options that ask for log-probabilities; nothing where the server refuses one of them."""
+    asked = {LOGPROBS: True, TOP_LOGPROBS: ALTERNATIVES}
+    return {} if asked.keys() & {*support.refused} else asked
 
 
 def limit_in(body: Mapping[str, Any]) -> str | None:

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple, Self, Unpack
 
+from goldmeter.models.chat.answer_tokens import tokens_of
 from goldmeter.models.chat.bodies import (
     Options,
     Schema,
@@ -13,6 +14,7 @@ from goldmeter.models.chat.bodies import (
     messages_of,
     response_format,
     sent_in,
+    tokens_asked,
 )
 from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, opened
 from goldmeter.models.chat.exchange import Endpoint, Exchange, Refusal, RefusedError
@@ -78,7 +80,8 @@ class Chat:
 
     def body(self, system: str, user: str, schema: Schema, **options: Unpack[Options]) -> dict[str, Any]:
         """Return the body of the request that `ask` would send; arguments as there."""
-        return self._body(_Question(system, user, schema, options), self._ways.way, has_room=True)
+        without = Options(**{**options, "logprobs": False})  # a file with those of each token would be too large
+        return self._body(_Question(system, user, schema, without), self._ways.way, has_room=True)
 
     def read(self, status: int, body: object, support: Support) -> Reply:
         """Return the reply in a batch's result.
@@ -148,12 +151,14 @@ class Chat:
     def _body(self, question: "_Question", support: Support, *, has_room: bool) -> dict[str, Any]:
         options = {name: value for name, value in question.options.items() if value is not None}
         stated, small = options.pop("max_tokens", None), options.pop("reply_tokens", None)
+        wants_tokens = options.pop("logprobs", False) and not self._thinks  # thoughts have too many
         room = self._endpoint.thought_tokens if has_room else 0
         limit = stated or (small + room if isinstance(small, int) else None)
         body: dict[str, Any] = {
             "model": self._endpoint.model,
             "messages": messages_of(question.system, question.user, support),
             **{name: value for name, value in options.items() if name not in support.dropped},
+            **(tokens_asked(support) if wants_tokens else {}),
         }
         if limit and (name := support.limit(self._limits) or (self._limits[0] if stated else None)):
             body[name] = limit
@@ -179,7 +184,8 @@ class Chat:
             return self._exchange.unusable(json.dumps(completion, ensure_ascii=False), start, attempts)
         served = printable(self._exchange.clean(model)) if isinstance(model, str) else None
         text, usage = self._exchange.clean(letter.text), usage_in(completion.get("usage"))
-        return Reply(text, letter.problem, served, usage, since(start), attempts, support)
+        said = tokens_of(choice)
+        return Reply(text, letter.problem, served, usage, since(start), attempts, support, tokens_said=said)
 
 
 class _Question(NamedTuple):

@@ -92,10 +92,11 @@ class Exchange:
     Args:
         endpoint: The server.
         limit: Of calls at once.
+        needed: What is said of the paths that the server must have, if it lacks them.
     """
 
-    def __init__(self, endpoint: Endpoint, limit: ConcurrencyLimit) -> None:
-        self.endpoint, self._limit = endpoint, limit
+    def __init__(self, endpoint: Endpoint, limit: ConcurrencyLimit, needed: str = "") -> None:
+        self.endpoint, self._limit, self._needed = endpoint, limit, needed
         self._key = endpoint.api_key.value
         self.fatal: ModelError | None = None
         self._last_words = ""
@@ -215,7 +216,7 @@ class Exchange:
             )
         return ModelError(
             f"{url}: HTTP {status}: there is no model {model!r}, or base_url is wrong (it usually ends in /v1)."
-            f"{self._no_version}{words}"
+            f"{self._no_version}{self._needed}{words}"
         )
 
     def _rejected(self, error: "APIStatusError", sent: Collection[str], start: float, *, other_paths: bool) -> Reply:

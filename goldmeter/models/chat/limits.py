@@ -21,6 +21,7 @@ WITHOUT: Final = " without "
 LIMITS: Final = ("max_tokens", "max_completion_tokens")
 # Keywords of a schema that a server may refuse; without them the same replies are asked for.
 BOUND: Final = "maxLength"
+LOGPROBS, TOP_LOGPROBS = "logprobs", "top_logprobs"
 KEYWORDS: Final = (BOUND, "additionalProperties", "enum", "strict")
 
 
@@ -28,7 +29,7 @@ KEYWORDS: Final = (BOUND, "additionalProperties", "enum", "strict")
 class Support:
     """What a server supports: the format to request, and the options that it rejects.
 
-    refused: names of limits and keywords that it rejects.
+    refused: names of limits, keywords and log-probabilities that it rejects.
     """
 
     format: str = FORMATS[0]
@@ -60,7 +61,7 @@ class Support:
         for name in OPTIONAL:
             if name in sent and name not in self.dropped and _is_about(said, name):
                 return replace(self, dropped=(*self.dropped, name))
-        for name in (*LIMITS, *KEYWORDS):
+        for name in (*LIMITS, LOGPROBS, TOP_LOGPROBS, *KEYWORDS):
             if name in sent and name not in self.refused and _is_about(said, name):
                 return replace(self, refused=(*self.refused, name))
         return self._weaker() if any(_is_about(said, name) for name in (*FORMATS[:2], "response_format")) else None
@@ -69,6 +70,8 @@ class Support:
         """Return the next weaker request after a refusal that may name nothing; None if there is none."""
         if named := self.without(said, sent):
             return named
+        if LOGPROBS in sent and LOGPROBS not in self.refused:
+            return replace(self, refused=(*self.refused, LOGPROBS))
         if BOUND in sent and BOUND not in self.refused and _SCHEMA.search(said.message):
             return replace(self, refused=(*self.refused, BOUND))
         return self._weaker()

@@ -83,17 +83,11 @@ class Negotiation(Generic[Way]):
                 elif reply.down:
                     self._count_failure(self._exchange.no_first_reply(reply))
                 return reply
-        self._count_failure(self._refused(refusal))
+        if refusal.refusal.cause.is_of_setup:
+            raise self._exchange.setup_error(refusal.refusal)
+        url, model = self._exchange.endpoint.base_url, self._exchange.endpoint.model
+        self._count_failure(ModelError(f"{url}: the server refuses the request for model {model!r}: {refusal}"))
         raise refusal
-
-    def _refused(self, problem: RefusedError) -> ModelError:
-        """Return the error for a server that refuses the first requests in every way."""
-        if problem.refusal.cause.is_of_setup:
-            return self._exchange.setup_error(problem.refusal)
-        endpoint = self._exchange.endpoint
-        return ModelError(
-            f"{endpoint.base_url}: the server refuses the request for model {endpoint.model!r}: {problem}"
-        )
 
     def _settle(self, way: Way, *, certain: bool) -> None:
         """Keep this way if the refusals named what they are about, or if two rows in a row ended with it."""

@@ -86,6 +86,7 @@ RULES = (
     ),
     _Rule(Cause.MONEY, CLIENT_ERRORS, words=r"\A(?:your credit balance is too low|insufficient balance)"),
     _Rule(Cause.MONEY, frozenset({402})),
+    _Rule(Cause.REQUEST, frozenset({403}), words=r"not allowed to request logprobs"),
     _Rule(Cause.KEY, _BAD, code=r"api_key_invalid|invalid_api_key|authentication_error|unauthenticated"),
     _Rule(Cause.KEY, _BAD, words=r"\A(?:incorrect api key|api key not valid|invalid api key)"),
     _Rule(Cause.KEY, frozenset({401, 403})),

@@ -1,8 +1,10 @@
 """The reply of a model to one request, or the reason why there is none."""
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from goldmeter.models.chat.answer_tokens import Token
 from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, REFUSAL
 from goldmeter.models.chat.limits import Support
 from goldmeter.text.thoughts import CUT_THOUGHT
@@ -29,6 +31,8 @@ class Reply(NamedTuple):
         down: The server, and not the request, is the cause.
         billed: The calls may have cost something.
         more_room: Asked again, the reply may be longer: the model thinks, and the limit left no room for thoughts.
+        probabilities: Of each statement by name, of a decision model.
+        tokens_said: The tokens of the text with those that were as likely, where the server tells them.
     """
 
     text: str | None
@@ -41,6 +45,8 @@ class Reply(NamedTuple):
     down: bool = False
     billed: bool = True
     more_room: bool = False
+    probabilities: Mapping[str, float] | None = None
+    tokens_said: Sequence[Token] | None = None
 
     @property
     def worth_another(self) -> bool:
@@ -69,10 +75,17 @@ def usage_in(usage: object) -> dict[str, int] | None:
     """
     if not isinstance(usage, dict):
         return None
-    prompt, completion, total = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    if prompt is None or completion is None:
+    counted = token_counts(usage, "prompt", "completion")
+    total = _count(usage.get("total_tokens")) or 0
+    return counted and counted | {"completion": max(counted["completion"], total - counted["prompt"])}
+
+
+def token_counts(usage: object, prompt: str, completion: str) -> dict[str, int] | None:
+    """Return the tokens that the server counted under these names; None without valid counts."""
+    if not isinstance(usage, dict):
         return None
-    return {"prompt": prompt, "completion": max(completion, (total or 0) - prompt)}
+    read, said = (_count(usage.get(f"{name}_tokens")) for name in (prompt, completion))
+    return None if read is None or said is None else {"prompt": read, "completion": said}
 
 
 def _count(value: object) -> int | None:

@@ -30,7 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     params["dataset"]["limit"] = ROWS
     params["embed"] |= {"provider": "local", "model": "all-MiniLM-L6-v2", "base_url": None, "server": None}
     params["load"]["max_rejected"] = params["aggregate"]["max_unmeasured"] = 1
-    if params["judge"]["provider"] in {"openai", "cascade"}:
+    if params["judge"]["provider"] in {"openai", "decisions", "cascade"}:
         params["judge"] |= {"provider": "offline", "panel": None, "preference": None}
         params["judge"]["metrics"] = {correctness_verdict(): {}}
         params["gate"] |= {"primary": None, "metrics": {}}

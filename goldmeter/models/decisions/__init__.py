@@ -1,0 +1,1 @@
+"""Decision models: statements about a text in, the probability of each out."""

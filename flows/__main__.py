@@ -19,7 +19,7 @@ GROUPS = {
     "Your data": ("init", "label"),
     "Runs": ("evaluate", "schedule", "summary", "history"),
     "Decisions": ("compare",),
-    "Results in other tools": ("export", "gx"),
+    "Results in other tools": ("export", "gx", "serve_judge"),
     "Upkeep": ("verify", "ledger", "storage", "upgrade"),
 }
 ALIASES = {"run": "evaluate"}
@@ -32,6 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         return exit_status(lambda: say(listing()))
     name, *rest = arguments
     name = ALIASES.get(name, name)
+    name = underscored if (underscored := name.replace("-", "_")) in commands() else name
     if name in commands():
         sys.argv = [f"flows.{name}", *rest]
         runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)
@@ -71,6 +72,7 @@ def listing() -> str:
         lines += ["", group]
         for name in [name for name in names if name in {*commands(), *OTHERS}]:
             does = OTHERS[name] if name in OTHERS else purpose(name).rstrip(".")
+            name = name.replace("_", "-")  # noqa: PLW2901 (as it is typed)
             lines.append(fill(f"  {name:<{indent - 2}}{does}", columns, subsequent_indent=" " * indent))
     usage = "usage: goldmeter NAME …, the same as python -m flows NAME …"
     more = "run is evaluate. The name of a stage of dvc.yaml, such as judge, runs that stage. NAME --help says more."

@@ -1,0 +1,276 @@
+"""The offline judge in the forms of model servers: the bodies of requests in, the bodies of replies out."""
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from math import log
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from goldmeter.models import offline
+from goldmeter.text.stated_objects import stated_objects
+
+MODEL: Final = f"goldmeter-offline-{offline.VERSION}"
+# Names of members of a JSON object in a request, in lower case and without "_".
+_NAMES: Final[Mapping[str, frozenset[str]]] = {
+    "input": frozenset({"input", "inputs", "question", "query", "prompt", "task"}),
+    "references": frozenset(
+        {"groundtruth", "reference", "references", "expected", "expectedoutput", "expectedresponse", "expectations"}
+        | {"ideal", "target", "targets", "acceptedanswers", "expectedanswer", "referenceanswer"}
+    ),
+    "response": frozenset({"output", "outputs", "response", "answer", "actualoutput", "prediction", "completion"}),
+}
+# Names of the one question that it answers, in the same form.
+_ASKED: Final = frozenset(
+    {"", "evaluation", "verdict", "correct", "iscorrect", "correctness", "right", "isright", "meaningmatch"}
+)
+_TRUE, _FALSE = frozenset({"true", "yes", "pass", "correct", "right", "1"}), frozenset(
+    {"false", "no", "fail", "incorrect", "wrong", "0"}
+)  # fmt: skip
+_VERDICTS: Final = frozenset({"result", "verdict", "value", "label", "grade", "choice", "correct"})
+_NONCE: Final = re.compile(r"<data nonce=(\w{1,32})>")
+NO_ROW: Final = "the request holds no JSON object with an answer (output) and accepted answers (ground_truth)"
+SEVERAL: Final = "the request holds several answers, or several sets of accepted answers"
+OTHER_QUESTION: Final = "it answers only whether an answer is right"
+OUTSIDE: Final = "outside my domain: {}"
+# Members that are looked into.
+_DEPTH: Final = 4
+
+
+class BadRequestError(Exception):
+    """The body is no request of this form; the message says why."""
+
+
+class Row(NamedTuple):
+    """What is judged."""
+
+    input: str | None
+    references: tuple[str, ...]
+    response: str
+
+
+class Opinion(NamedTuple):
+    """What the offline judge says of a row. refusal: why it says nothing; probability, reason: of a right answer."""
+
+    refusal: str | None
+    probability: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """The verdict."""
+        return self.probability >= offline.RIGHT
+
+
+def models() -> dict[str, Any]:
+    """Return the body of the list of models."""
+    return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": "goldmeter"}]}
+
+
+def decisions(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reply to a request of OpenAI's form, `/decisions`.
+
+    Raises:
+        BadRequestError: It is no such request.
+    """
+    questions = body.get("questions")
+    if not isinstance(questions, list) or not all(isinstance(one, Mapping) for one in questions):
+        raise BadRequestError("questions: expected a list of objects")
+    opinion = opinion_of(_texts(body.get("input")))
+    answers = [{"name": one.get("name"), **_answer(one, one.get("name"), opinion)} for one in questions]
+    counts = {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
+    details = {"input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}}
+    thoughts = {"output_tokens_details": {"reasoning_tokens": 0}}
+    return {"model": MODEL, "answers": answers, "usage": counts | details | thoughts}
+
+
+def system_one(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reply to a request of the System One form, `/systemone`; errors as of `decisions`."""
+    questions = body.get("questions")
+    if not isinstance(questions, Mapping) or not all(isinstance(one, Mapping) for one in questions.values()):
+        raise BadRequestError("questions: expected an object of objects")
+    opinion = opinion_of(_texts(body.get("state")))
+    answers = {name: _answer(one, name, opinion) for name, one in questions.items()}
+    return {"model": MODEL, "answers": answers, "usage": {"prompt_tokens": 0, "completion_tokens": 0}}
+
+
+def chat(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reply to a request for a chat completion.
+
+    It is an object by the JSON schema of the request, else with `verdict`, `probability` and `reason`.
+
+    Raises:
+        BadRequestError: It is no such request, or wants a stream.
+    """
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not all(isinstance(one, Mapping) for one in messages):
+        raise BadRequestError("messages: expected a list of objects")
+    if body.get("stream"):
+        raise BadRequestError("stream: replies come whole; set it to false")
+    texts = [text for one in messages for text in _texts(one.get("content"))]
+    opinion = opinion_of(texts)
+    said = None if opinion.refusal else _said(body, texts, opinion)
+    if said is None:
+        opinion = Opinion(opinion.refusal or OTHER_QUESTION)
+    content = None if said is None else json.dumps(said, ensure_ascii=False)
+    choice: dict[str, Any] = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": content, "refusal": opinion.refusal},
+        "logprobs": _logprobs(content, opinion) if content and body.get("logprobs") else None,
+    }
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    name = f"chatcmpl-{time.time_ns()}"
+    top = {"id": name, "object": "chat.completion", "created": int(time.time()), "model": MODEL}
+    return {**top, "choices": [choice], "usage": usage}
+
+
+def opinion_of(texts: Sequence[str]) -> Opinion:
+    """Return what the offline judge says of the one row in some texts."""
+    row = row_in(texts)
+    if isinstance(row, str):
+        return Opinion(row)
+    with _ONE_AT_A_TIME:
+        judged = offline.judge([row.input], [row.references], [row.response])
+    if outside := judged.outside[0]:
+        return Opinion(OUTSIDE.format(outside))
+    return Opinion(None, float(judged.probabilities[0]), str(judged.reasons[0]))
+
+
+def row_in(texts: Sequence[str]) -> Row | str:
+    """Return the one row that the JSON objects in some texts state; else, in words, why there is none."""
+    found: dict[str, dict[tuple[str, ...], None]] = {name: {} for name in _NAMES}
+    for text in texts:
+        for one in stated_objects(text).objects:
+            for name, value in _members(one, _DEPTH):
+                found[name][value] = None
+    responses = {one for value in found["response"] for one in value}
+    references = {tuple(filter(str.strip, value)) for value in found["references"]} - {()}
+    if len(responses) > 1 or len(references) > 1:
+        return SEVERAL
+    if not responses or not references:
+        return NO_ROW
+    asked = next(iter(found["input"]), ())
+    return Row(" ".join(asked) or None, references.pop(), responses.pop())
+
+
+_ONE_AT_A_TIME = Lock()
+
+
+def _members(value: Mapping[str, Any], depth: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what members of an object state of a row; an object in a member counts with its own members."""
+    for key, inner in value.items():
+        name = next((name for name, keys in _NAMES.items() if _plain(key) in keys), None)
+        if isinstance(inner, Mapping) and depth:
+            nested = [*_members(inner, depth - 1)]
+            texts = tuple(one for one in inner.values() if isinstance(one, str))
+            yield from nested or ([(name, texts)] if name and texts else [])
+            continue
+        texts = tuple(one for one in (inner if isinstance(inner, list) else [inner]) if isinstance(one, str))
+        if name and texts:
+            yield name, texts
+
+
+def _answer(question: Mapping[str, Any], name: object, opinion: Opinion) -> dict[str, Any]:
+    """Return the answer to one question: of type predicate, noul, or a choice between two verdicts."""
+    kind, p = question.get("type"), opinion.probability
+    refusal = opinion.refusal or (None if _plain(name or "") in _ASKED else OTHER_QUESTION)
+    options = _options(question) if kind == "choice" else {}
+    if kind not in {"predicate", "noul"} and not options:
+        refusal = refusal or OTHER_QUESTION
+    if refusal:
+        return {"type": "refusal", "reason": refusal}
+    if not options:
+        return {"type": kind, "probability" if kind == "predicate" else "noul": p}
+    chances = {value: p if is_true else 1.0 - p for value, is_true in options.items()}
+    chosen = max(chances, key=lambda value: chances[value])
+    listed: Any = [{"value": value, "probability": chance} for value, chance in chances.items()]
+    if isinstance(question.get("criteria"), Mapping):
+        listed = chances
+    return {"type": "choice", "choice": chosen, "confidence": max(chances.values()), "probabilities": listed}
+
+
+def _options(question: Mapping[str, Any]) -> dict[Any, bool]:
+    """Return the values of a choice between a true and a false verdict; empty for any other choice."""
+    listed, by_name = question.get("choices"), question.get("criteria")
+    values = [*by_name] if isinstance(by_name, Mapping) else []
+    if isinstance(listed, list):
+        values = [one.get("value") for one in listed if isinstance(one, Mapping)]
+    found = {value: _truth(value) for value in values if isinstance(value, str | bool)}
+    known = {value: is_true for value, is_true in found.items() if is_true is not None}
+    return known if sorted(known.values()) == [False, True] and len(known) == len(values) else {}
+
+
+def _said(body: Mapping[str, Any], texts: Sequence[str], opinion: Opinion) -> dict[str, Any] | None:
+    """Return the object of a chat reply; None if its schema asks for something else than the verdict."""
+    nonces = [nonce for text in texts for nonce in _NONCE.findall(text)]
+    schema = _schema(body)
+    if schema is None:
+        said = {"verdict": opinion.is_right, "probability": opinion.probability, "reason": opinion.reason}
+        return ({"nonce": nonces[-1]} if nonces else {}) | said
+    found = {name: _value(name, one, opinion, nonces) for name, one in schema.items() if isinstance(one, Mapping)}
+    return None if None in found.values() or len(found) < len(schema) else found
+
+
+def _schema(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    wanted = body.get("response_format")
+    inner = wanted.get("json_schema") if isinstance(wanted, Mapping) else None
+    schema = inner.get("schema") if isinstance(inner, Mapping) else None
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    return properties if isinstance(properties, Mapping) else None
+
+
+def _value(name: str, schema: Mapping[str, Any], opinion: Opinion, nonces: Sequence[str]) -> Any:
+    """Return the value of a property of a schema; None if it asks for something else than the verdict."""
+    listed = schema.get("enum")
+    if isinstance(listed, list):
+        return next((one for one in listed if _truth(one) == opinion.is_right), None)
+    kind = schema.get("type")
+    if kind == "boolean":
+        return opinion.is_right
+    if kind == "number":
+        return opinion.probability
+    if kind != "string":
+        return None
+    if _plain(name) == "nonce":
+        return nonces[-1] if nonces else ""
+    return ("yes" if opinion.is_right else "no") if _plain(name) in _VERDICTS else opinion.reason
+
+
+def _logprobs(content: str, opinion: Opinion) -> dict[str, Any] | None:
+    """Return log-probabilities of a reply with a verdict of true or false, in three tokens; else None."""
+    found = re.search(r'": (true|false)(?=[,}])', content)
+    if found is None:
+        return None
+    chances = {"true": opinion.probability, "false": 1.0 - opinion.probability}
+    top = [{"token": word, "logprob": _logarithm(chance), "bytes": None} for word, chance in chances.items()]
+    before, word, after = content[: found.start(1)], found[1], content[found.end(1) :]
+    told = [(before, 0.0, []), (word, _logarithm(chances[word]), top), (after, 0.0, [])]
+    tokens = [{"token": one, "logprob": p, "bytes": None, "top_logprobs": more} for one, p, more in told]
+    return {"content": tokens, "refusal": None}
+
+
+def _logarithm(chance: float) -> float:
+    return log(max(chance, 1e-12))
+
+
+def _texts(content: object) -> list[str]:
+    """Return the texts of an input: a text, an object, or a list of messages or parts."""
+    if isinstance(content, str):
+        return [content]
+    if isinstance(content, list):
+        return [text for one in content for text in _texts(one)]
+    if not isinstance(content, Mapping):
+        return []
+    inner = next((content[name] for name in ("content", "text", "json") if name in content), None)
+    return [json.dumps(content)] if inner is None else _texts(inner)
+
+
+def _plain(name: object) -> str:
+    return str(name).casefold().replace("_", "").replace(" ", "")
+
+
+def _truth(value: object) -> bool | None:
+    word = _plain(value)
+    return True if word in _TRUE else False if word in _FALSE else None

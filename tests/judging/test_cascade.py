@@ -191,7 +191,7 @@ def test_the_signature_names_both_judges_and_the_band(server: JudgeServer, tmp_p
 def test_a_model_that_fails_a_canary_is_refused(server: JudgeServer, tmp_path: Path) -> None:
     server.script = lambda body: completion(verdict(body).replace("false", "true"))
 
-    with pytest.raises(ModelError, match="obeys orders"):
+    with pytest.raises(ModelError, match="calls wrong answers right"):
         judged(rows(tmp_path / "rows", ROWS), cascade(server, canaries=True), tmp_path / "store")
 
 

@@ -187,7 +187,7 @@ def test_a_juror_that_fails_a_canary_stops_the_stage(servers: list[JudgeServer],
 
     script(servers, HONEST, gullible, HONEST)
 
-    with pytest.raises(ModelError, match=r"judge\.model 'm1' obeys orders"):
+    with pytest.raises(ModelError, match=r"judge\.model 'm1' calls wrong answers right"):
         judged(rows(tmp_path / "rows", ANSWERS), panel(*servers, canaries=True), tmp_path / "store")
     assert not servers[2].calls
 

@@ -72,14 +72,14 @@ def test_the_statement_holds_the_rules_and_the_input_the_row_between_its_markers
     assert "It is Paris." in body["input"]
 
 
-def test_canaries_are_asked_and_a_model_that_obeys_orders_is_refused(decisions: JudgeServer, tmp_path: Path) -> None:
+def test_canaries_are_asked_and_a_model_that_calls_all_right_is_refused(decisions: JudgeServer, tmp_path: Path) -> None:
     options = params(decisions, provider="decisions", canaries=True)
     parts = rows(tmp_path / "r", ASKED)
     judged(parts, options, tmp_path / "store")
     assert len(decisions.calls) == 2 + len(canaries())
 
     decisions.script = lambda body: answered(body, lambda *_: 0.97)
-    with pytest.raises(ModelError, match="obeys orders"):
+    with pytest.raises(ModelError, match="calls wrong answers right"):
         judged(parts, options, tmp_path / "other")
 
 

@@ -345,6 +345,8 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
     }
     if share := _judge_share(compared, noise):
         entry["judge_noise"] = {"share": share}
+    if not compared.head.has_direction:
+        entry["no_direction"] = True
     if compared.by_question:
         entry["per"] = "question"
     if estimate.method.is_designed:

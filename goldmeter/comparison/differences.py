@@ -221,8 +221,7 @@ def _by_weights(one: Compared, weighting: Weighting, confidence: float, margin: 
     estimate = with_judge_error(one, estimate, confidence, unlike)
     decision: Verdict = Verdict.CANNOT_TELL
     if isfinite(estimate.value):
-        better = one.head.higher_is_better
-        decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=one.unchanged)
+        decision = _verdict(one, estimate, margin)
     beside = Plain(plain, weighting.option)
     return Difference(one, estimate, confidence, margin, decision, (base, head), beside, error)
 
@@ -242,9 +241,18 @@ def _difference(
     estimate = with_judge_error(one, estimate, confidence)
     if not isfinite(estimate.value):
         return Difference(one, estimate, confidence, margin, Verdict.CANNOT_TELL)
-    better = one.head.higher_is_better
-    decision = verdict(estimate.low, estimate.high, margin, higher_is_better=better, unchanged=one.unchanged)
-    return Difference(one, estimate, confidence, margin, decision)
+    return Difference(one, estimate, confidence, margin, _verdict(one, estimate, margin))
+
+
+def _verdict(one: Compared, estimate: "PairedDifference", margin: float) -> Verdict:
+    return verdict(
+        estimate.low,
+        estimate.high,
+        margin,
+        higher_is_better=one.head.higher_is_better,
+        unchanged=one.unchanged,
+        has_direction=one.head.has_direction,
+    )
 
 
 def _with_verdicts(one: Compared, labelled: "DesignedDifference", confidence: float) -> "PairedDifference":

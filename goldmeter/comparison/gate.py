@@ -86,10 +86,13 @@ class Gate(Section):
         return Verdict.WORSE in verdicts or (self.fail_on == "cannot_tell" and Verdict.CANNOT_TELL in verdicts)
 
 
-def verdict(low: float, high: float, margin: float, *, higher_is_better: bool, unchanged: bool) -> Verdict:
+def verdict(
+    low: float, high: float, margin: float, *, higher_is_better: bool, unchanged: bool, has_direction: bool = True
+) -> Verdict:
     """Decide from the interval of a difference.
 
     low, high: limits of the difference, new minus old. margin: the smallest loss that matters, in the same unit.
+    has_direction: whether more is better, or less.
 
     >>> verdict(-0.04, -0.01, 0.0, higher_is_better=True, unchanged=False)
     <Verdict.WORSE: 'worse'>
@@ -98,6 +101,8 @@ def verdict(low: float, high: float, margin: float, *, higher_is_better: bool, u
     """
     if unchanged:
         return Verdict.UNCHANGED
+    if not has_direction:
+        return Verdict.DIFFERENT if high < -margin or low > margin else Verdict.CANNOT_TELL
     low, high = (low, high) if higher_is_better else (-high, -low)
     if high < -margin:
         return Verdict.WORSE
@@ -121,7 +126,8 @@ def decision(pairs: Sequence[PairEntry], primary: Primary, gate: Gate, *, blocke
     guards = sorted(_by_role(pairs, "guard"), key=_gravity)
     worse = [one for one in (*decisive, *guards) if one.entry["verdict"] == Verdict.WORSE]
     strict = guards if gate.fail_on == "cannot_tell" else []
-    undecided = [one for one in (*decisive, *strict) if one.entry["verdict"] == Verdict.CANNOT_TELL]
+    open_ones = {Verdict.CANNOT_TELL, Verdict.DIFFERENT}
+    undecided = [one for one in (*decisive, *strict) if one.entry["verdict"] in open_ones]
     says = Decision.SHIP
     if worse:
         says = Decision.DO_NOT_SHIP

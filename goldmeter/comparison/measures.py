@@ -41,6 +41,11 @@ class Measure(NamedTuple):
         return self.kind == "rate" or self.column.facts.higher_is_better
 
     @property
+    def has_direction(self) -> bool:
+        """Whether a difference is better or worse, and not only a difference."""
+        return self.kind == "rate" or self.column.facts.has_direction
+
+    @property
     def bounds(self) -> Bounds | None:
         """Smallest and largest possible value; None where they are unknown."""
         return (0.0, 1.0) if self.kind == "rate" else self.column.facts.bounds
@@ -130,6 +135,7 @@ def check_measures(sections: Mapping[str, Any]) -> None:
         for option, named in options.items():
             _check_names(option, named, [*names, *(taken if option == "report.targets" else [])])
         _check_names("gate.metrics", gate.metrics, [*names, *_by_question(sections), *taken])
+    _check_directions([*options["gate.primary"], *gate.metrics], sections)
     _check_targets(targets, sections)
     labelled = sections["dataset"].all_have_labels
     if gate.primary is None and not labelled and VERDICT not in names:
@@ -207,6 +213,18 @@ def _check_maxima(targets: Mapping[str, float | Maximum], taken: Collection[str]
         if isinstance(target, Maximum) and name not in taken:
             allowed = ", ".join(taken) or "none, as dataset.candidates names no column of them"
             raise ParamsError(f"report.targets.{name}: max is for latency, tokens and cost; allowed: {allowed}")
+
+
+def _check_directions(named: Sequence[str], sections: Mapping[str, Any]) -> None:
+    """Refuse measures of which neither more nor less is better in the gate."""
+    for _, metric in _metrics(sections):
+        for name, facts in facts_of(metric, {}).items():
+            value = f"{name}{VALUE}" if facts.has_graded_score else name
+            if not facts.has_direction and value in named:
+                raise ParamsError(
+                    f"gate: neither more nor less of {value} is better, so that nothing can be worse by it; give the "
+                    f"metric a threshold, and name its pass rate, {metric.column}"
+                )
 
 
 def _check_targets(targets: Collection[str], sections: Mapping[str, Any]) -> None:

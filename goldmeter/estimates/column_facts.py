@@ -34,6 +34,7 @@ class ColumnFacts:
     rate_signature: None for a column without a pass rate.
     awaits_threshold: whether human labels are to fit the threshold, and have not yet.
     by_people: whether people gave the scores, so that rows without one are not labelled.
+    has_direction: whether more of the score is better, or less; else only its pass rate, if any, has a direction.
     by: the tool or model that gave verdicts, which need not have judged every row; empty for all else.
     """
 
@@ -49,6 +50,7 @@ class ColumnFacts:
     awaits_threshold: bool = False
     by_people: bool = False
     by: str = ""
+    has_direction: bool = True
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Self:
@@ -57,12 +59,14 @@ class ColumnFacts:
         facts["bounds"] = None if facts["bounds"] is None else tuple(facts["bounds"])
         awaits = stated.get("threshold") == TO_FIT
         facts |= {"awaits_threshold": awaits, "by_people": stated.get("by_people", False), "by": stated.get("by", "")}
+        facts["has_direction"] = stated.get("has_direction", True)
         return cls(**facts, threshold=None if awaits else stated.get("threshold"))
 
     def to_json(self) -> dict[str, Any]:
         """The facts as the table's metadata has them."""
         rate = {"threshold": TO_FIT if self.awaits_threshold else self.threshold, "rate_signature": self.rate_signature}
         facts = {name: getattr(self, name) for name in STATED} | ({} if self.rate_signature is None else rate)
+        facts |= {} if self.has_direction else {"has_direction": False}
         return facts | ({"by_people": True} if self.by_people else {}) | ({"by": self.by} if self.by else {})
 
     @property

@@ -82,6 +82,7 @@ def facts_of(metric: Metric, signed: Mapping[str, object]) -> dict[str, ColumnFa
             gated if name == metric.column else shared,
             bounds=metric.bounds_of(name) if np.isfinite(metric.bounds_of(name)).all() else None,
             higher_is_better=metric.is_higher_better(name),
+            has_direction=metric.has_direction,
         )
         for name in metric.columns
     }

@@ -38,6 +38,8 @@ class Metric(BaseModel):
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     default_threshold: ClassVar[DefaultThreshold] = 0.5
     higher_is_better: ClassVar[bool] = True
+    # False: neither more nor less of a score is better, unless it passes a threshold.
+    has_direction: ClassVar[bool] = True
 
     metric: str | None = Field(None, exclude_if=lambda metric: metric is None)
     profile: str = "default"

@@ -323,7 +323,8 @@ def _mirrored(measure: MeasureEntry) -> PairVerdict:
     if value is None or low is None or high is None:
         return PairVerdict(measure["verdict"], turned)
     better, same = measure["higher_is_better"], measure["verdict"] == Verdict.UNCHANGED
-    swapped = verdict(-high, -low, measure["margin"], higher_is_better=better, unchanged=same)
+    directed = "no_direction" not in measure
+    swapped = verdict(-high, -low, measure["margin"], higher_is_better=better, unchanged=same, has_direction=directed)
     return PairVerdict(swapped, turned)
 
 

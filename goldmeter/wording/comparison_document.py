@@ -106,8 +106,8 @@ class MeasureEntry(TypedDict):
     matters. detectable: the smallest difference that these rows would have shown. needed: what would decide, None for
     a verdict that is decided, or where it is unknown. per: what n counts, if not rows. designed: of
     labels that a design chose. plain: with weights, by which all other numbers are, those of the rows as they are.
-    judge_noise: of a judge that was asked about rows more than once. maximum: of a guard with one, by which its verdict
-    is, and not by the difference.
+    no_direction: neither more nor less of it is better. judge_noise: of a judge that was asked about rows more than
+    once. maximum: of a guard with one, by which its verdict is, and not by the difference.
     """
 
     role: Role
@@ -122,6 +122,7 @@ class MeasureEntry(TypedDict):
     plain: NotRequired[PlainEntry]
     margin: float
     higher_is_better: bool
+    no_direction: NotRequired[Literal[True]]
     unmeasured: UnmeasuredEntry
     split: CompositionEntry
     detectable: float | None

@@ -118,6 +118,7 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
         Verdict.BETTER: f"Significant {gain}{loss}",
         Verdict.WORSE: f"Significant {lost}{loss}",
         Verdict.NO_WORSE: f"No {lost}{loss}",
+        Verdict.DIFFERENT: f"Significant difference{loss}",
     }
     return f"{conclusions[entry['verdict']]} {figures}."
 

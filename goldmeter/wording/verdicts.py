@@ -18,6 +18,7 @@ class Verdict(StrEnum):
 
     WORSE = "worse"
     CANNOT_TELL = "cannot tell"
+    DIFFERENT = "different"
     NO_WORSE = "no worse"
     UNCHANGED = "unchanged"
     BETTER = "better"
@@ -33,6 +34,7 @@ RELATIONS = {
     Verdict.BETTER: "is better than",
     Verdict.WORSE: "is worse than",
     Verdict.NO_WORSE: "is no worse than",
+    Verdict.DIFFERENT: "differs from",
     Verdict.CANNOT_TELL: "does not differ significantly from",
     Verdict.UNCHANGED: "is the same as",
 }

@@ -98,3 +98,18 @@ def test_gate_and_targets_know_the_names_of_a_metric_twice() -> None:
 def test_a_name_of_the_users_that_is_another_metrics_column_is_refused() -> None:
     with pytest.raises(ParamsError, match=r"^lexical\.rouge_recall: lexical\.rouge has the column rouge_recall too"):
         check_measures(sections(rouge={}, rouge_recall={"metric": "accuracy"}))
+
+
+def test_the_gate_refuses_what_has_no_better_direction() -> None:
+    chosen = sections(length_ratio={}, f1={"threshold": 0.5})
+
+    for changed in ({"primary": "length_ratio"}, {"metrics": {"length_ratio": 0.0}}):
+        own = {**chosen, "gate": chosen["gate"].model_copy(update=changed)}
+        with pytest.raises(ParamsError, match="gate: neither more nor less of length_ratio is better"):
+            check_measures(own)
+
+
+def test_the_gate_takes_the_pass_rate_of_what_has_no_better_direction() -> None:
+    chosen = sections(length_ratio={"threshold": 0.8})
+
+    check_measures({**chosen, "gate": chosen["gate"].model_copy(update={"primary": "length_ratio", "metrics": {}})})

@@ -20,11 +20,12 @@ class Extractive(Metric):
     """The source is the input; no reference is read. Rows without an input are not asked.
 
     Coverage is the share of the response's words in fragments of the source, density the mean length of a word's
-    fragment, compression the number of the source's words for each word of the response. Comparisons call more of each
-    better, whatever you aim at.
+    fragment, compression the number of the source's words for each word of the response. Neither more
+    nor less of them is better: that depends on what you aim at.
     """
 
     default_threshold: ClassVar[DefaultThreshold] = NO_PASS_RATE
+    has_direction: ClassVar[bool] = False
 
     tokenizer: TokenizerName = "words"
 

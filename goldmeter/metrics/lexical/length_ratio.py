@@ -14,9 +14,10 @@ from goldmeter.text.tokenizers import TokenizerName, tokenizer
 
 
 class LengthRatio(CorpusMetric):
-    """1 for equal lengths; comparisons call more of it better. The value of all rows is of their summed tokens."""
+    """1 for equal lengths; neither more nor less of it is better. The value of all rows is of their summed tokens."""
 
     default_threshold: ClassVar[DefaultThreshold] = NO_PASS_RATE
+    has_direction: ClassVar[bool] = False
 
     tokenizer: TokenizerName = "13a+cjk"
 

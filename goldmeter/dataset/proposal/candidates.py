@@ -221,7 +221,7 @@ def _by_name(columns: Sequence[Column], references: Sequence[Column]) -> set[str
     kinds |= {"number"} if any(column.kind == "number" for column in references) else set()
     texts = [column for column in columns if column.kind in kinds and not _is_label(column)]
     named = {column.name for column in texts if column.fit(names.as_response)}
-    answers = [column.name for column in texts if column.kind != "list" and column.fit(names.as_answers)]
+    answers = [column.name for column in texts if not column.holds_lists and column.fit(names.as_answers)]
     several = len(answers) > 1
     return named | {name for name in answers if references or several}
 

@@ -12,11 +12,12 @@ from typing import Literal, NamedTuple
 from goldmeter.console.format import counted
 from goldmeter.dataset.labels import LABELS
 from goldmeter.dataset.paths import IS_MEMBER, Step, Steps, Where, lookup, written
+from goldmeter.dataset.printed_lists import printed_list
 from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.names import Fit
 from goldmeter.dataset.proposal.section import quoted, scalar, shown
 from goldmeter.dataset.sources import Record, Value, as_text
-from goldmeter.dataset.texts import finite
+from goldmeter.dataset.texts import UnusableValueError, finite
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
 # Characters of a text that are read.
@@ -102,6 +103,11 @@ class Column:
     def distinct(self) -> int:
         """Number of distinct texts."""
         return len(set(self.texts))
+
+    @cached_property
+    def holds_lists(self) -> bool:
+        """Whether its values are lists of texts, or texts that print them."""
+        return self.kind == "list" or (self.kind == "encoded" and all(map(_prints_texts, self.texts)))
 
     @property
     def blank(self) -> int:
@@ -259,6 +265,13 @@ def _kind_of_texts(texts: Sequence[str]) -> Kind:
     if all(finite(text) is not None for text in texts):
         return "number"
     return "encoded" if 2 * sum(map(bool, map(_ENCODED.match, texts))) > len(texts) else "text"
+
+
+def _prints_texts(text: str) -> bool:
+    try:
+        return printed_list(text) is not None
+    except UnusableValueError:
+        return False
 
 
 def _is_texts(value: Value) -> bool:

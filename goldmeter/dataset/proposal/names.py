@@ -23,6 +23,8 @@ REFERENCES = (
     "target", "human translation", "human summary", "highlights", "refs", "ref",
     "best answer", "true answer", "solution", "answer key", "gt",
 )  # fmt: skip
+# Words of lists of right answers: answer_aliases.
+ALIASES = frozenset({"aliases", "alias", "alternatives", "synonyms"})
 # What is translated or summarised, where no column is named like an input.
 SOURCES = (
     "source text", "source sentence", "source segment", "source", "src", "article", "document", "dialogue", "dialog",

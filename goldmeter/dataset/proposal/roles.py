@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from goldmeter.console.format import counted
+from goldmeter.dataset.printed_lists import printed_list
 from goldmeter.dataset.proposal import given, names, verdicts
 from goldmeter.dataset.proposal.candidates import (
     USUAL,
@@ -270,6 +271,9 @@ def _references(
         fitting = [(names.Fit(0, 1), column) for column in labels if column.kind in SINGLE]
     if not fitting:
         return _only_list(left)
+    best = fitting[0][1]
+    if best.kind == "text" and (same := [column for column in left if _lists_names_of(best, column)]):
+        return (best, *same), f"the answer and its other names{_also([c for _, c in fitting[1:] if c not in same])}"
     (fit, best), *more = fitting
     others = [column for _, column in more]
     several = _numbered(best, left)
@@ -283,9 +287,20 @@ def _answers_that_are_right(left: Sequence[Column], kinds: frozenset[Kind]) -> l
     """Columns that are just called answers; numbered ones only beside a response."""
     answers = [(fit, column) for fit, column in _fitting(left, names.as_answers, kinds)]
     plain = [pair for pair in answers if _stem_key(pair[1]) in names.ANSWERS]
+    lists = [(fit, one) for fit, one in answers if one.holds_lists and not names.names_a_system(one.title)]
     if any(column.fit(names.as_response) for column in left):
-        return plain
-    return [pair for pair in plain if names.key(pair[1].title) in names.ANSWERS]
+        return plain or lists
+    return [pair for pair in plain if names.key(pair[1].title) in names.ANSWERS] or lists
+
+
+def _lists_names_of(best: Column, column: Column) -> bool:
+    """Whether a column lists, in most records, the answer of another one among its other names."""
+    is_named = names.ALIASES & {*names.words(column.name)} or names.as_answers(column.name)
+    if column.leaf or not column.holds_lists or not is_named or names.names_a_system(column.name):
+        return False
+    both = [(one, other) for one, other in zip(best.cells, column.cells, strict=True) if one and other]
+    found = sum(one in ((printed_list(other) if isinstance(other, str) else other) or ()) for one, other in both)
+    return 2 * found > len(both)
 
 
 def _stem_key(column: Column) -> str:
@@ -303,7 +318,9 @@ def _numbered(best: Column, left: Sequence[Column]) -> tuple[Column, ...]:
 
 def _only_list(left: Sequence[Column]) -> tuple[tuple[Column, ...], str]:
     """The only column of lists of texts, unless its name says something else."""
-    lists = [column for column in left if column.kind == "list" and not column.leaf]
+    lists = [column for column in left if column.holds_lists and not column.leaf]
+    if named := [column for column in lists if names.ALIASES & {*names.words(column.name)}]:
+        return (named[0],), _others(named[1:], unsure=False)
     other = names.ABOUT | names.PHRASES | names.LABEL_WORDS
     fits = (names.as_input, names.as_answers, names.as_response, names.as_group)
     if len(lists) != 1 or other & set(names.words(lists[0].name)) or any(fit(lists[0].name) for fit in fits):

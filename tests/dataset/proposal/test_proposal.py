@@ -815,3 +815,33 @@ def test_the_name_of_each_place_leads_to_its_values(record: dict[str, Any]) -> N
 
 def _without_blanks(value: Any) -> Any:
     return None if value in (None, [], {}) or (isinstance(value, str) and not value.strip()) else value
+
+
+@pytest.mark.parametrize(
+    "name", ["possible_answers", "answers", "all_answers", "aliases", "answer_aliases", "valid answers"]
+)
+def test_printed_lists_of_right_answers_are_references(name: str) -> None:
+    rows = [[f"Who wrote book {i}?", str([f"Author {i}", f"A. {i}"]), f"Author {i}"] for i in range(20)]
+
+    for response in ("gpt4", "response", "prediction"):
+        found = propose("x.csv", read_sample(table("x.csv", ["question", name, response], rows)))
+        assert found.options["references"] == name
+        assert [one["response"] for one in found.options["candidates"].values()] == [response]
+
+
+def test_other_names_of_an_answer_are_references_beside_it_and_no_system() -> None:
+    rows = [[f"Who wrote book {i}?", f"Author {i}", str([f"A. {i}", f"Author {i}"]), f"so {i}"] for i in range(20)]
+
+    for name in ("aliases", "possible_answers"):
+        found = propose("x.csv", read_sample(table("x.csv", ["question", "answer", name, "gpt4"], rows)))
+        assert found.options["references"] == ["answer", name]
+        assert list(found.options["candidates"]) == ["gpt4"]
+
+
+@pytest.mark.parametrize("name", ["choices", "wrong_answers", "keywords", "retrieved", "gpt4_answers"])
+def test_printed_lists_of_something_else_are_no_references(name: str) -> None:
+    rows = [[f"Who wrote book {i}?", f"Author {i}", str([f"Author {i}", "B"]), f"so {i}"] for i in range(20)]
+
+    found = propose("x.csv", read_sample(table("x.csv", ["question", "answer", name, "gpt4"], rows)))
+
+    assert found.options["references"] == "answer"

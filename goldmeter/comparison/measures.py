@@ -52,8 +52,11 @@ class Measure(NamedTuple):
 
     @property
     def is_share(self) -> bool:
-        """Whether it lies between 0 and 1, so that its differences are read in percentage points."""
-        return self.bounds == (0.0, 1.0)
+        """Whether it is a share of answers or questions: written in percent, its differences in percentage points.
+
+        Scores of a metric, also those from 0 to 1, are written as they are, on cards and in every table.
+        """
+        return self.kind == "rate" or repeated_answers.parsed(self.name) is not None
 
     @property
     def scale(self) -> float:

@@ -102,7 +102,7 @@ class MaximumEntry(TypedDict):
 class MeasureEntry(TypedDict):
     """One measure of two candidates on their n shared rows.
 
-    unit: how differences are read: those of shares in percentage points. margin: the smallest loss that
+    unit: how differences are read: those of rates in percentage points. margin: the smallest loss that
     matters. detectable: the smallest difference that these rows would have shown. needed: what would decide, None for
     a verdict that is decided, or where it is unknown. per: what n counts, if not rows. designed: of
     labels that a design chose. plain: with weights, by which all other numbers are, those of the rows as they are.

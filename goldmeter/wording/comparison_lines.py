@@ -21,7 +21,7 @@ NAMES = 3
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "more rows", "finds")
 # McNemar's table: the results of the rows before, by their results after.
 CROSSED_COLUMNS = ("", "right after", "wrong after")
-NAMES_MEAN = "a name stands for its pass rate, .value for the score; differences in percentage points"
+NAMES_MEAN = "a name stands for its pass rate, .value for the score; differences of rates in percentage points"
 CHANGED_ROW_COLUMNS = ("input", "before", "after", "lost", "gained")
 
 

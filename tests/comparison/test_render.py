@@ -249,3 +249,18 @@ def test_the_forms_can_be_made_from_the_json(hostile: Any) -> None:
     read = json.loads(json.dumps(hostile))
 
     assert (terminal(read), to_markdown(read)) == (terminal(hostile), to_markdown(hostile))
+
+
+def test_a_score_from_0_to_1_is_written_as_on_cards_and_a_rate_in_percent(tmp_path: Path) -> None:
+    said = {"base": "right", "head": "rightly"}
+    metrics: dict[str, Any] = {"f1": {"threshold": 0.5}, "chrf": {}}
+    made = [version(tmp_path / name, [row(i, text) for i in range(9)], metrics=metrics) for name, text in said.items()]
+
+    found = compare_versions(made[0], made[1], gate(primary="chrf", metrics={"f1": 0.0}))
+
+    [comment] = [line for line in to_markdown(found).splitlines() if line.startswith("| chrf (primary)")]
+    [rate] = [line for line in to_markdown(found).splitlines() if line.startswith("| f1 (guard)")]
+    assert comment.startswith("| chrf (primary) | 1.00 | 0.8")
+    assert "%" not in comment
+    assert rate.startswith("| f1 (guard) | 100 % | 0 % | −100.0")
+    assert "points" not in found["decision"]["sentence"]

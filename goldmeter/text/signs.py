@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 # Without one of these characters a text has no such sign.
 SIGNS = r"[-+#*^=<>≤≥≠≈×÷·∙⋅∗−‐‑‒–%‰,$&|\p{Sc}←-⇿➔-➾]"
+# The same characters, and all others that are not ASCII: Python knows no classes of Unicode categories.
+_MAY_BE_SIGN = re.compile(r"[-+#*^=<>!,$&|%]|[^\x00-\x7f]")
 _OTHERS = str.maketrans("−‐‑‒–×·∙⋅∗", "-----*****")
 # **bold**, *italics* and __both__ of Markdown.
 _EMPHASIS = re.compile(r"(\*{1,3}|_{2})(?=\S)([^*\n]+?)(?<=\S)\1(?!\*)")
@@ -40,17 +42,25 @@ def same_signs(text: str, other: str) -> bool:
     >>> same_signs("C++", "C#"), same_signs("**C++**!", "c++"), same_signs("$5", "5"), same_signs("$5", "€5")
     (False, True, True, False)
     """
-    if text == other:
+    if text == other or _characters(text) == _characters(other):
         return True
     (needed, *optional), (needed_of_other, *optional_of_other) = _signs(text), _signs(other)
     either = zip(optional, optional_of_other, strict=True)
     return needed == needed_of_other and all(one == two or not (one and two) for one, two in either)
 
 
+def _characters(text: str) -> list[str]:
+    return _MAY_BE_SIGN.findall(text)
+
+
 @lru_cache(maxsize=1 << 12)
 def _signs(text: str) -> _Signs:
-    plain = _EMPHASIS.sub(r"\2", unicodedata.normalize("NFKC", text).translate(_OTHERS))
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text).translate(_OTHERS)
+    if "*" in plain or "_" in plain:
+        plain = _EMPHASIS.sub(r"\2", plain)
     needed, if_both = (tuple(_written(match[0]) for match in found.finditer(plain)) for found in (_NEEDED, _IF_BOTH))
+    if plain.isascii():
+        return _Signs(needed, if_both, ("$",) * plain.count("$"))
     return _Signs(needed, if_both, tuple(one for one in plain if unicodedata.category(one) == "Sc"))
 
 

@@ -323,7 +323,7 @@ def test_what_the_server_refuses_is_left_out_and_the_signature_says_so(
     judged(
         rows(tmp_path / "more", [*many, ("new", "Paris")]), params(server), tmp_path / "other", tmp_path / "evidence"
     )
-    again = {"max_tokens", "max_completion_tokens"} & {*refused}  # each run finds out which limit there is
+    again = {"max_tokens", "max_completion_tokens", "logprobs"} & {*refused}  # each run finds these out
     assert len(server.calls) == first + 1 + len(again)
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import log
 from threading import Lock
 from typing import Any, Final, NamedTuple
@@ -104,11 +105,11 @@ def chat(body: Mapping[str, Any]) -> dict[str, Any]:
         BadRequestError: It is no such request, or wants a stream.
     """
     messages = body.get("messages")
-    if not isinstance(messages, list) or not all(isinstance(one, Mapping) for one in messages):
+    if not isinstance(messages, list | Mapping):  # promptfoo sends a prompt that is an object instead of a list
         raise BadRequestError("messages: expected a list of objects")
     if body.get("stream"):
         raise BadRequestError("stream: replies come whole; set it to false")
-    texts = [text for one in messages for text in _texts(one.get("content"))]
+    texts = _texts(messages)
     opinion = opinion_of(texts)
     said = None if opinion.refusal else _said(body, texts, opinion)
     if said is None:
@@ -142,7 +143,7 @@ def row_in(texts: Sequence[str]) -> Row | str:
     """Return the one row that the JSON objects in some texts state; else, in words, why there is none."""
     found: dict[str, dict[tuple[str, ...], None]] = {name: {} for name in _NAMES}
     for text in texts:
-        for one in stated_objects(text).objects:
+        for one in [*stated_objects(text).objects, _lines(text)]:
             for name, value in _members(one, _DEPTH):
                 found[name][value] = None
     responses = {one for value in found["response"] for one in value}
@@ -156,6 +157,20 @@ def row_in(texts: Sequence[str]) -> Row | str:
 
 
 _ONE_AT_A_TIME = Lock()
+_LINE: Final = re.compile(r"^(\w{1,40}):[ \t]*(?=[\[{\"])", re.MULTILINE)
+
+
+def _lines(text: str) -> dict[str, Any]:
+    """Return the values of lines of a name and a JSON value, as MLflow writes them.
+
+    >>> _lines('outputs: "It is Paris."')
+    {'outputs': 'It is Paris.'}
+    """
+    found, decoder = dict[str, Any](), json.JSONDecoder()
+    for match in _LINE.finditer(text):
+        with suppress(ValueError, RecursionError):
+            found[match[1]] = decoder.raw_decode(text, match.end())[0]
+    return found
 
 
 def _members(value: Mapping[str, Any], depth: int) -> Iterator[tuple[str, tuple[str, ...]]]:

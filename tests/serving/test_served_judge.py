@@ -95,7 +95,7 @@ def test_openais_client_gets_a_verdict_from_chat_and_the_list_of_models(url: str
 def test_bad_requests_are_told_as_openais_client_reads_them(url: str) -> None:
     with pytest.raises(OpenAIBadRequest, match="stream: replies come whole"):
         client(url).chat.completions.create(model=MODEL, messages=[], stream=True)
-    for body in (b"{", b"[]", b"1" * 5000, b'{"messages": 1}', b'{"messages": ["x"]}', b"[" * 100_000):
+    for body in (b"{", b"[]", b"1" * 5000, b'{"messages": 1}', b"[" * 100_000):
         reply = httpx.post(f"{url}/chat/completions", content=body)
         assert (reply.status_code, reply.json()["error"]["type"]) == (400, "invalid_request_error")
     assert httpx.post(f"{url}/decisions", content=b" " * (judge_server.MOST_BYTES + 1)).status_code == 413
@@ -168,6 +168,7 @@ def test_a_reply_follows_the_schema_of_the_request() -> None:
     ("texts", "expected"),
     [
         ([json.dumps({"inputs": {"question": "Q?"}, "outputs": "A", "expectations": {"expected_response": "A"}})], "A"),
+        (['outputs: "A"\ninputs: {\n "question": "Q?"\n}\nexpectations: {"expected_response": "A"}'], "A"),
         ([json.dumps({"question": "Q?"}), f"Judge: {json.dumps({'response': 'A', 'reference': 'A'})}"], "A"),
         (["Is it right?"], NO_ROW),
         ([json.dumps({"output": "A", "ground_truth": [" "]})], NO_ROW),

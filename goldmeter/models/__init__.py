@@ -1,1 +1,1 @@
-"""Models that stages call: encoders, the chat client, the offline judge."""
+"""Models that stages call: encoders, clients of chat and decision models, the offline judge."""

@@ -50,6 +50,8 @@ SAYS = {
     "norm": "of the vector, 1",
     "meaning_match": "1, 0, or the share of the draws that said true",
     "meaning_match_result": "pass, fail, unmeasured; a tie of draws fails",
+    "meaning_match_probability": "the judge's probability that the verdict is 1: as it states it, else the share of "
+    "draws, else the verdict; metrics of true or false have such a column",
     "meaning_match_reason": "what the judge said",
     "similarity_judge": "1 to 5",
     "similarity_judge_result": "pass, fail, unmeasured",
@@ -60,7 +62,7 @@ SAYS = {
     "judge_sampled": "whether the row is in the sample",
     "judge_draws": "verdicts there are; of a panel, votes",
     "judge_agree": "whether all verdicts on the row are the same; null: there is one",
-    "in_domain": "whether the row is like those on which the offline judge was measured; true with provider openai",
+    "in_domain": "whether the row is like those on which the offline judge was measured; true if a server judges alone",
     "domain_reason": "why not: another script or language, a long reference or response",
     "candidate_a": "the first of two candidates",
     "candidate_b": "the second one",

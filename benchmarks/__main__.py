@@ -35,7 +35,7 @@ REPORT = ROOT / "reports/benchmarks.json"
 
 def sections(rows: int) -> dict[ModuleType, Callable[[], Result]]:
     """Every section in the order in which they run; those that fork come before torch starts its threads."""
-    raw = params.raw(ROOT / "params.yaml")
+    raw = params.effective(params.raw(ROOT / "params.yaml"))
     shipped = raw["lexical"]
     return {
         judge: lambda: judge.run(raw["judge"], raw["run"]["judge"]),

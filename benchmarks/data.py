@@ -66,7 +66,7 @@ def real_rows() -> tuple[str, pa.Table]:
 
 def real_sections() -> dict[str, Any]:
     """params.yaml as shipped, its `dataset` mapped to the real data."""
-    sections = params.raw(PARAMS)
+    sections = params.effective(params.raw(PARAMS))
     if not EVOUNA.exists():
         return {**sections, "dataset": {**sections["dataset"], "path": str(ROOT / sections["dataset"]["path"])}}
     return {**sections, "dataset": plain(sections["dataset"]) | EVOUNA_MAPPING}
@@ -74,7 +74,7 @@ def real_sections() -> dict[str, Any]:
 
 def generated_sections(path: str) -> dict[str, Any]:
     """params.yaml as shipped, its `dataset` mapped to a file of `generate`."""
-    sections = params.raw(PARAMS)
+    sections = params.effective(params.raw(PARAMS))
     mapping = {"path": path, "id": "id", "candidates": {name: {"response": name} for name in CANDIDATES}}
     return {**sections, "dataset": plain(sections["dataset"]) | mapping}
 

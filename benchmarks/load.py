@@ -159,7 +159,7 @@ SHAPES: Mapping[str, Write] = {
 def _shape(folder: Path, write: Write, rows: int) -> float:
     """Return the least processor time of a record, of the questions' file or of a joined one."""
     (folder / "loaded").mkdir(parents=True)
-    sections = params.raw(PARAMS)
+    sections = params.effective(params.raw(PARAMS))
     mapping = {"path": str(folder), "pattern": "*.jsonl", "id": "id", **write(folder, rows)}
     given = Params(dataset=plain(sections["dataset"]) | mapping, load=sections["load"])
     costs = [in_forks(partial(_loaded_here, given, folder))[0] for _ in range(ROUNDS)]
@@ -187,7 +187,7 @@ def _loaded(project: Project) -> Cost:
 
 
 def _sections(path: Path) -> dict[str, Any]:
-    sections = params.raw(PARAMS)
+    sections = params.effective(params.raw(PARAMS))
     return {**sections, "dataset": plain(sections["dataset"]) | {"path": str(path), "id": "id", "candidates": ONE}}
 
 

@@ -30,7 +30,7 @@ class Pair(NamedTuple):
 def run(rows: int) -> Result:
     """The section `verification`; rows: of the generated table."""
     with copy() as project:
-        example = _pairs(project, params.raw(ROOT / "params.yaml"), [*stages()])
+        example = _pairs(project, params.effective(params.raw(ROOT / "params.yaml")), [*stages()])
         sections = generated_sections(ANSWERS)
         write_generated(real_rows()[1], rows, project.folder / ANSWERS)
         project.configure(sections)

@@ -81,7 +81,7 @@ def _terminal(said: str) -> None:
 
 def _two_versions(example: project.Project) -> None:
     """The candidates of the example as two versions of one assistant: tags of the copy."""
-    sections = params.raw(ROOT / "params.yaml")
+    sections = params.effective(params.raw(ROOT / "params.yaml"))
     for tag, answers in VERSIONS.items():
         assistant = {"response": answers, "label": f"{answers}_correct"}
         example.configure(sections | {"dataset": sections["dataset"] | {"candidates": {"assistant": assistant}}})

@@ -100,7 +100,7 @@ def _run_stages(folder: Path, name: str) -> None:
     params, yaml = folder / "params.yaml", YAML()
     sections = yaml.load(params)
     if DATA_SETS[name]:
-        sections["dataset"] |= plain(sections["dataset"]) | DATA_SETS[name]
+        sections["dataset"] |= {**plain(sections["dataset"]), **DATA_SETS[name]}
         yaml.dump(sections, params)
     (folder / "dvc.lock").unlink(missing_ok=True)
     subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)

@@ -14,9 +14,9 @@ from typing import Any
 import psutil
 import pytest
 
-from goldmeter.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline.yaml import dump_yaml
 from tests import prefect_database
-from tests.small_project import PARAMS, ROOT
+from tests.small_project import ROOT, settings
 
 # What every stage of the small project runs: it notes its start, does what its mode says, and writes its out.
 STAGE = """
@@ -87,7 +87,7 @@ class Project:
         (folder / "watch/sitecustomize.py").write_text(dedent(WATCH_CONNECTIONS))
         (folder / "stage.py").write_text(dedent(STAGE))
         (folder / "prefect.toml").write_text((ROOT / "prefect.toml").read_text())
-        shipped = load_yaml(PARAMS)
+        shipped = settings()
         seen = {name for stage in deps for name in import_module(f"tasks.{stage}").Params.model_fields}
         self.params = {name: shipped[name] for name in {"schedule", *seen}}
         self.run_section = {
@@ -99,7 +99,7 @@ class Project:
             "parallel_stages": 3,
             "retries": {"default": 0},
             "timeouts": {"default": 300},
-            "judge": load_yaml(PARAMS)["run"]["judge"],
+            "judge": settings()["run"]["judge"],
         } | run
         self.write_params()
         stages = {

@@ -5,12 +5,15 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import chdir
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from goldmeter.pipeline import revisions
+from goldmeter.pipeline import defaults, params, revisions
+from goldmeter.pipeline.params_text import ParamsText
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +25,38 @@ ROWS = [
      "borealis_correct": True}
     for i in range(10)
 ]  # fmt: skip
+
+
+@cache
+def _models() -> dict[str, Any]:
+    with chdir(ROOT):
+        return params.models()
+
+
+def _in_full(section: str, stated: Any) -> Any:
+    return defaults.completed(_models()[section], stated, defaults.defaults()[section])
+
+
+def settings() -> dict[str, Any]:
+    """The settings of the tests, with every default stated."""
+    stated = load_yaml(PARAMS)
+    return {name: _in_full(name, stated.get(name)) for name in defaults.defaults()}
+
+
+def stated_in_full() -> str:
+    """The settings of the tests in a params.yaml that states all of them, as projects had it before defaults."""
+    text, short = ParamsText(defaults.PATH.read_text(encoding="utf-8")), PARAMS.read_text(encoding="utf-8")
+    dataset = load_yaml(PARAMS)["dataset"]
+    of_short = ParamsText(short)
+    for name in dataset:
+        found = of_short.find(f"dataset.{name}")
+        assert found
+        lines = short[slice(*of_short.lines_of(found))].rstrip("\n")
+        place = text.find(f"dataset.{name}")
+        assert place
+        start, end = text.lines_of(place)
+        text.text = f"{text.text[:start]}{lines}\n{text.text[end:]}"
+    return text.text
 
 
 def make(folder: Path) -> None:
@@ -39,16 +74,17 @@ def write(folder: Path, rows: list[dict[str, Any]]) -> None:
 
 def edit(change: Callable[[dict[str, Any]], object]) -> None:
     path = Path("params.yaml")
-    content = load_yaml(path)
+    stated = load_yaml(path)
+    content = {name: _in_full(name, stated.get(name)) for name in dict.fromkeys([*stated, "schedule"])}
     change(content)
     path.write_text(dump_yaml(content), encoding="utf-8")
 
 
-def only_words(params: dict[str, Any]) -> None:
+def only_words(content: dict[str, Any]) -> None:
     """Change settings to words and labels only: no model."""
-    params["semantic"].clear()
-    params["judge"].update(provider="none")
-    params["lexical"] = {"exact_match": {}, "f1": {"threshold": 0.5}}
+    content["semantic"].clear()
+    content["judge"].update(provider="none")
+    content["lexical"] = {"exact_match": {}, "f1": {"threshold": 0.5}}
 
 
 def with_version(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str = "9.0.0", **changed: Any) -> None:

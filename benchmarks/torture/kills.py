@@ -175,7 +175,7 @@ def _stage_round(work: Work, drawn: str, kills: int) -> Iterator[Trial]:
 
 def _set_engine(project: Project, engine: str) -> None:
     sections = load_yaml(project.folder / "params.yaml")
-    project.configure({**sections, "run": {**sections["run"], "engine": engine}})
+    project.configure({**sections, "run": {**(sections.get("run") or {}), "engine": engine}})
 
 
 def _flow_round(work: Work, drawn: str, kills: int) -> Iterator[Trial]:

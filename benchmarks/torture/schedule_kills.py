@@ -41,8 +41,7 @@ def _commit(project: Project) -> None:
     """Commit a schedule and the project, before any of its stages ran."""
     path = project.folder / "params.yaml"
     params = load_yaml(path)
-    schedule = {**params["schedule"]["nightly"], "cron": None, "interval": INTERVAL}
-    path.write_text(dump_yaml({**params, "schedule": {"nightly": schedule}}), encoding="utf-8")
+    path.write_text(dump_yaml({**params, "schedule": {"nightly": {"interval": INTERVAL}}}), encoding="utf-8")
     (project.folder / "dvc.lock").unlink()
     exclude = project.folder / ".git/info/exclude"
     exclude.write_text("/prefect\n/ledger\n/last.log\n/home\n", encoding="utf-8")

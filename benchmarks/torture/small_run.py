@@ -100,7 +100,7 @@ def small_project(**run: object) -> Iterator[tuple[Project, Paid]]:
             old.unlink()
         data = project.folder / DATA
         data.write_bytes(b"".join(data.read_bytes().splitlines(keepends=True)[:QUESTIONS]))
-        sections = params.raw(PARAMS)
+        sections = params.effective(params.raw(PARAMS))
         server = {"provider": "openai", "model": "m", "base_url": paid.url, "api_key_env": None}
         judge = {**sections["judge"], **server, "canaries": False}
         project.configure({

@@ -103,9 +103,9 @@ def show() -> None:
 
 def require_key(*, retry_failed: bool) -> None:
     """Raise ModelError if calls are missing and the key is not set."""
-    options = params.raw().get("judge") or {}
-    if options.get("provider") not in SERVER_PROVIDERS:
+    if params.option("judge", "provider") not in SERVER_PROVIDERS:
         return
+    options = {"api_key_env": params.option("judge", "api_key_env"), "panel": params.option("judge", "panel")}
     named = [options, *(one for one in options.get("panel") or () if isinstance(one, dict))]
     if not any(ApiKey(one.get("api_key_env"), API_KEY_SETTING).is_unset for one in named):
         return

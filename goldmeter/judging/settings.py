@@ -125,6 +125,13 @@ class Judge(Section):
     preference: Preferences | None = None
     logprobs: Literal["auto", "off"] = "auto"
 
+    @classmethod
+    def defaults_beside(cls, stated: Mapping[str, Any], default: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the defaults. The default key is for the default server, and for no other."""
+        elsewhere = stated.get("base_url", default["base_url"]) != default["base_url"]
+        moved = any(name in stated for name in names(FAMILY))
+        return {**default, **({"api_key_env": None} if elsewhere else {}), **({"metrics": None} if moved else {})}
+
     @model_validator(mode="before")
     @classmethod
     def _move_metrics(cls, section: Any) -> Any:

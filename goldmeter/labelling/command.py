@@ -22,7 +22,6 @@ from goldmeter.system import locks, processes
 
 OUTPUT = Path("reports/label")
 COMMENTS = {"label_file": "by python -m flows.label --take"}
-HEADLINE = "your data: the files, and the meaning of their columns"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -91,9 +90,9 @@ def _take(files: Sequence[Path]) -> None:
         if design.labels is None:
             raise DataError("no label says right or wrong")
         names = raters(outcome.entries)
-        options = mapping.with_labels(params.raw()[NAME], dataset, names, design.labels)
+        options = mapping.with_labels(params.effective()[NAME], dataset, names, design.labels)
         write_entries(path, run, outcome.entries, design)
-        kept = write_dataset(options, written(options, COMMENTS, [], HEADLINE))
+        kept = write_dataset(options, written(options, COMMENTS))
     _report(path, outcome.added, int(design.labelled.sum()), [*outcome.lines, *design.notes])
     say(f"{params.PATH}: section {NAME} reads them; labels: {design.labels}")
     if kept:

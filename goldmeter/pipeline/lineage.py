@@ -31,12 +31,12 @@ def lineage(entry: StageEntry, root: Path | None = None) -> dict[str, Any]:
     Returns:
         code: sha256 over the names and bytes of the code among the deps in dvc.yaml.
         revision: Of the library's part of the stage; absent for a stage that the library does not know.
-        params: The sections as they are written in params.yaml, without credentials.
+        params: The sections as params.yaml states them, with the defaults, without credentials.
         versions: Of Python, goldmeter, what goldmeter needs, and what this code imports.
     """
     root = project_root() if root is None else root
     files = {name: path.read_bytes() for dep in entry.code_read for name, path in _files(dep, root)}
-    content = params.raw()
+    content = params.effective()
     sections = {name: _plain(content[name]) for name in entry.params if name in content}
     return {
         "code": _hash(files),

@@ -31,14 +31,13 @@ class Change(Section):
     version: str
     reasons: Sequence[Mapping[str, str]] = ()
     renamed: Mapping[str, str] = Field(default_factory=dict)
-    new: Sequence[str] = ()
     removed: Mapping[str, str] = Field(default_factory=dict)
     signatures: Sequence[str] = ()
 
     @property
     def changes_settings(self) -> bool:
         """Whether a params.yaml that fitted before may not fit any more."""
-        return bool(self.renamed or self.new or self.removed)
+        return bool(self.renamed or self.removed)
 
 
 class Library(Section):

@@ -1,7 +1,8 @@
 """Section `schedule` of params.yaml: what runs when. It changes no number and is never a dependency."""
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field, FiniteFloat, RootModel, field_validator, model_validator
@@ -55,6 +56,11 @@ class Schedule(Section):
     missed: Literal["once", "skip"]
     push: Text | None
     notify: Notify
+
+    @classmethod
+    def defaults_beside(cls, stated: Mapping[str, Any], default: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the defaults; with an interval there is no default time."""
+        return {**default, "cron": None} if stated.get("interval") is not None else default
 
     @model_validator(mode="after")
     def _cron_or_interval(self) -> "Schedule":

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, get_args
 from urllib.parse import urlsplit
 
@@ -47,6 +48,11 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @classmethod
+    def defaults_beside(cls, stated: Mapping[str, Any], default: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG003
+        """Return the defaults beside the options that are stated, of which one may replace another's default."""
+        return default
+
     @field_validator("*", mode="before")
     @classmethod
     def _truth_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
@@ -86,7 +92,7 @@ def _line(error: Any, model: type[BaseModel], path: str) -> str:
         suggestion = did_you_mean(str(loc[-1]), allowed) or ";"
         return f"{where}: unknown option{suggestion} allowed: {', '.join(allowed)}"
     if error["type"] == "missing":
-        return f"{where}: missing; params.yaml states every value"
+        return f"{where}: missing, and has no default"
     if kind in EXPECTED:
         needs_quotes = kind == "string_type" and isinstance(error["input"], bool | int | float)
         quotes = "; write it in quotes" if needs_quotes else ""

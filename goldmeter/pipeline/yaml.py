@@ -1,7 +1,7 @@
 """YAML 1.2 as DVC reads it; a key that is duplicated, or is no text, is an error with its line."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import lru_cache
 from io import StringIO
@@ -30,6 +30,8 @@ _NEVER_FOLDED = 20
 _ABOVE_SECTIONS = ("stages", "stage", "params", "params.yaml")
 # Line breaks in YAML 1.1, characters in 1.2: they need an escape.
 _LINE_BREAKS_OF_1_1 = re.compile("[\x85\u2028\u2029]")
+# A text that needs no quotes, unless `is_read_as_text` says so.
+_PLAIN = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
 # What YAML 1.1 or 1.2 reads as something else than text, unless it is in quotes.
 _NOT_TEXT = [pattern for _, _, pattern, _ in implicit_resolvers]
 
@@ -119,6 +121,35 @@ def is_read_as_text(text: str) -> bool:
     ['question']
     """
     return not any(pattern.match(text) for pattern in _NOT_TEXT)
+
+
+def flow(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{scalar(key)}: {flow(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(flow(each) or 'null' for each in value)}]"
+    if isinstance(value, bool | int | float):
+        return f"{value}".lower()
+    return "" if value is None else scalar(value)
+
+
+def scalar(text: str) -> str:
+    r"""A text as YAML, in quotes where it would be read as anything else.
+
+    >>> scalar("question"), scalar("no"), scalar("1"), scalar("a: {b"), scalar("\x1b[31m")
+    ('question', '"no"', '"1"', '"a: {b"', '"\\x1b[31m"')
+    """
+    if _PLAIN.fullmatch(text) and is_read_as_text(text):
+        return text
+    return f'"{"".join(map(escaped, text))}"'
+
+
+def escaped(character: str) -> str:
+    """Return a character as it stands in a text in double quotes."""
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def _paths(content: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

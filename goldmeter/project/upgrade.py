@@ -8,9 +8,9 @@ from goldmeter.console.terminal import exit_status, say
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline import git, params, revisions
 from goldmeter.pipeline.dvc_yaml import GOLDMETER_YAML
+from goldmeter.pipeline.params_text import ParamsText
 from goldmeter.pipeline.revisions import Change, Library, own_version
 from goldmeter.project import template
-from goldmeter.project.params_text import ParamsText
 
 PARAMS, PYPROJECT = str(params.PATH), "pyproject.toml"
 # Folder for the library's version of files that the user has changed; git ignores it.
@@ -80,17 +80,17 @@ def _in_project(before: Library | None, since: Sequence[Change]) -> tuple[Files,
     """The files of the installed library, and a line about each setting and file that changes."""
     shipped = template.project_files()
     files, of_files = _pipeline(template.upgraded(shipped), before.files if before else {})
-    text, of_settings = _params(since, shipped[PARAMS])
+    text, of_settings = _params(since)
     pyproject = _content(Path(PYPROJECT))
     pin = {PYPROJECT: template.pinned(pyproject)} if pyproject else {}
     lines = [*_section("Settings, in params.yaml", of_settings), *_section("Files", of_files)]
     return {**files, PARAMS: text, **pin, GOLDMETER_YAML: shipped[GOLDMETER_YAML]}, lines
 
 
-def _params(since: Sequence[Change], shipped: bytes) -> tuple[bytes, list[str]]:
+def _params(since: Sequence[Change]) -> tuple[bytes, list[str]]:
     """params.yaml as the versions need it, and a line about each setting that changes."""
     params.raw()  # raises if it is missing, or is no YAML
-    mine, theirs = ParamsText(params.PATH.read_bytes().decode()), ParamsText(shipped.decode())
+    mine = ParamsText(params.PATH.read_bytes().decode())
     lines = []
     for change in reversed(since):
         for path, name in change.renamed.items():
@@ -101,8 +101,6 @@ def _params(since: Sequence[Change], shipped: bytes) -> tuple[bytes, list[str]]:
         for path, instead in change.removed.items():
             if mine.find(path):
                 lines.append(f"{path}: removed; {instead}{'' if mine.remove(path) else BY_HAND}")
-        missing = [path for path in change.new if not mine.find(path)]
-        lines += [f"{path}: new{'' if mine.add(path, theirs) else BY_HAND}" for path in missing]
     return mine.text.encode(), lines
 
 

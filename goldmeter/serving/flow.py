@@ -22,6 +22,7 @@ from goldmeter import ledger
 from goldmeter.errors import GoldmeterError, ParamsError, VersionError
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.credentials import given, without_credentials
+from goldmeter.pipeline.defaults import defaults
 from goldmeter.pipeline.schedule import Notify, Schedule
 from goldmeter.serving import flow_runs, notify, served_schedule, worktree
 from goldmeter.serving.notify import Outcome
@@ -79,8 +80,9 @@ def lost(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  #
 
 def committed(name: str) -> Schedule:
     """The schedule in HEAD's params.yaml; raises ParamsError when it is missing or wrong. Others are not checked."""
-    entries = committed_params().get("schedule")
-    schedules = entries if isinstance(entries, dict) else {}
+    content = committed_params()
+    entries = content.get("schedule")
+    schedules = entries if isinstance(entries, dict) else defaults()["schedule"] if entries is None else {}
     if name not in schedules:
         allowed = ", ".join(map(str, schedules)) or "none"
         raise ParamsError(f"schedule.{name}: not in the params.yaml that is committed; allowed: {allowed}")

@@ -16,6 +16,7 @@ from goldmeter.history.decision import RunDecision, check_baseline
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.files import replacing
+from goldmeter.pipeline.overrides import override
 from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.schedule import Schedule
 from goldmeter.reporting import summary
@@ -84,8 +85,7 @@ def run_schedule(name: str, run_and_record: RunAndRecord) -> Outcome:
         if schedule.refresh is not None:
             _command(f"schedule.{name}.refresh", ["/bin/sh", "-c", schedule.refresh])
         override_params(name, schedule.set)
-        dataset = params.raw()["dataset"]
-        require_versioned(dataset["path"], dataset["pattern"])
+        require_versioned(params.option("dataset", "path"), params.option("dataset", "pattern"))
         recorded = run_and_record(name)
     except Exception as error:  # noqa: BLE001  # the outcome reports every error
         return Outcome(ok=False, sentence=_described(error))
@@ -98,16 +98,10 @@ def run_schedule(name: str, run_and_record: RunAndRecord) -> Outcome:
 
 def override_params(name: str, overrides: Sequence[str]) -> None:
     """Write the schedule's overrides into params.yaml; raises ParamsError when one of them, or the result, is wrong."""
-    from dvc.exceptions import DvcException
-    from dvc.utils.hydra import apply_overrides
-    from omegaconf.errors import OmegaConfBaseException
-
-    for change in overrides:
-        try:
-            apply_overrides(params.PATH, [change])
-        except (DvcException, OmegaConfBaseException) as error:
-            cause = error.__cause__ or error
-            raise ParamsError(f"schedule.{name}.set: {change}: {_line(cause)}") from error
+    try:
+        override(params.PATH, overrides)
+    except ParamsError as error:
+        raise ParamsError(f"schedule.{name}.set: {error}") from error
     params.check()
 
 

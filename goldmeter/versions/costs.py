@@ -41,8 +41,7 @@ def since(before: PaidEntries) -> float | None:
 
 
 def _pays_for_vectors() -> bool:
-    section = params.raw().get("embed") or {}
-    return str(section.get("provider", "local")) != "local"
+    return str(params.option("embed", "provider")) != "local"
 
 
 def _cost_of(kind: str, content: Mapping[str, Any], before: PaidEntries) -> float | None:
@@ -66,7 +65,7 @@ def _cost_of(kind: str, content: Mapping[str, Any], before: PaidEntries) -> floa
 def _models(kind: str, content: Mapping[str, Any]) -> set[str]:
     """Return the models that are asked for replies of a kind."""
     if kind == "judge":
-        return {one.get("model") or content[kind]["model"] for one in content[kind].get("panel") or [{}]}
+        return {one.get("model") or params.option(kind, "model") for one in params.option(kind, "panel") or [{}]}
     candidates = (content.get("dataset") or {}).get("candidates") or {}
     return {one["model"] for one in candidates.values() if isinstance(one, dict) and "model" in one}
 

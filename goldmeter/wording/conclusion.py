@@ -162,7 +162,7 @@ def _instead(document: MetricsReport) -> str:
     for name in CAN_DECIDE:
         if everyone and all(metrics.get(name, {"n": 0})["n"] for metrics in everyone):
             return (
-                f" A metric can decide: dvc exp run -S gate.primary={name} (which one fits: "
+                f" A metric can decide: dvc exp run -S ++gate.primary={name} (which one fits: "
                 "docs/how-to/choose-a-metric.md)."
             )
     return ""

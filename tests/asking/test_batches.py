@@ -19,11 +19,10 @@ from goldmeter.judging.plan import Plan
 from goldmeter.pipeline.files import exclusive
 from goldmeter.pipeline.params import section
 from goldmeter.pipeline.run import Limits, Price, Run
-from goldmeter.pipeline.yaml import load_yaml
 from tests.asking.test_requests import request_about
 from tests.batch_server import CUT
 from tests.judge_server import completion, problem, verdict
-from tests.small_project import PARAMS
+from tests.small_project import settings
 from tests.test_judge import HOW, column, judged, params, rows, server
 
 __all__ = ["server"]
@@ -404,7 +403,7 @@ def test_the_plan_has_the_price_of_batches_and_counts_what_waits() -> None:
 
 
 def test_waiting_for_batches_longer_than_the_stage_may_take_is_refused() -> None:
-    run = load_yaml(PARAMS)["run"]
+    run = settings()["run"]
     run["judge"] |= {"batch": True, "batch_wait": 86_400}
 
     with pytest.raises(ParamsError, match=r"judge\.batch_wait is 86400: it must be less than timeouts\.judge, 86400"):

@@ -10,8 +10,7 @@ from absl.logging import get_absl_handler
 from benchmarks import data, lexical, reference
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
-from goldmeter.pipeline.yaml import load_yaml
-from tests.small_project import PARAMS
+from tests.small_project import PARAMS, settings
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def test_every_score_equals_the_reference(pairs, reader, tokens):
 
 
 def test_the_stack_has_a_reference_for_every_lexical_metric_that_is_shipped():
-    shipped = load_yaml(PARAMS)["lexical"]
+    shipped = settings()["lexical"]
 
     referenced = lexical.reference_options("treebank")
     assert len(referenced) == 9
@@ -75,5 +74,5 @@ def test_a_comparison_of_different_scores_stops(pairs, reader, monkeypatch):
 
 
 def test_the_stack_has_every_metric_that_is_compared_with_it(reader) -> None:
-    for setting in lexical.settings(load_yaml(PARAMS)["lexical"]):
+    for setting in lexical.settings(settings()["lexical"]):
         assert setting.metrics.keys() <= reference.stack(setting.tokens, reader).scorers.keys()

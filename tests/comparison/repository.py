@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.comparison.sample import Row, answers, version
-from tests.small_project import PARAMS
+from tests.small_project import stated_in_full
 
 PIPELINE = """\
 stages:
@@ -66,7 +66,7 @@ def make(folder: Path) -> None:
 
 def write_params() -> None:
     """The params of the tests, with a primary measure that these versions have: they have no labels and no judge."""
-    content = PARAMS.read_text(encoding="utf-8").replace("  primary:  ", "  primary: f1", 1)
+    content = stated_in_full().replace("  primary:  ", "  primary: f1", 1)
     Path("params.yaml").write_text(content, encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ from goldmeter.comparison.of_versions import scores_of
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline import params
 from tests.comparison.sample import COST, LATENCY, answers, version
+from tests.small_project import settings
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def test_a_metric_twice_is_measured_by_its_names(tmp_path: Path) -> None:
 
 
 def sections(**lexical: dict[str, Any]) -> dict[str, Any]:
-    content = params.raw(Path("tests/params.yaml"))
+    content = settings()
     content["lexical"] |= lexical
     content["gate"]["primary"] = content["gate"]["primary"] or "accuracy"
     models = params.models()

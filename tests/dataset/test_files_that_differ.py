@@ -8,11 +8,10 @@ import pytest
 
 from goldmeter.dataset.settings import Params
 from goldmeter.errors import DataError
-from goldmeter.pipeline.yaml import parse_yaml
 from tasks.load import source
-from tests.small_project import PARAMS
+from tests.small_project import settings
 
-STATED = parse_yaml(PARAMS.read_text(encoding="utf-8"))
+STATED = settings()
 NONE = {"slices": [], "scores": {}, "exclude": {}, "group": None, "phrases": None, "id": None}
 MAPPING = NONE | {"pattern": "*", "input": "q", "references": "r", "candidates": {"m": {"response": "a"}}}
 

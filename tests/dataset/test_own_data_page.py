@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from goldmeter.pipeline.yaml import load_yaml, parse_yaml
+from goldmeter.pipeline.yaml import parse_yaml
 from tasks.load import Params, load, source
 from tests.documents import blocks
-from tests.small_project import PARAMS, ROOT
+from tests.small_project import ROOT, settings
 
 PAGE = ROOT / "docs/how-to/own-data.md"
 
@@ -34,7 +34,7 @@ def test_a_mapping_loads_the_records_beside_it(
     for name, text in files.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
-    sections = load_yaml(PARAMS)
+    sections = settings()
     params = Params(dataset=sections["dataset"] | mapping, load=sections["load"])
 
     (part,) = load(source(params), params)

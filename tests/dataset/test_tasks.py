@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from goldmeter.dataset.tasks import PLANS, TASKS, Recognised, Texts, classes, recognised, sections
 from goldmeter.metrics.catalogue import configure
-from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.text.class_names import ClassNames
-from tests.small_project import ROOT
+from tests.small_project import settings
 
 # Built beside this: the metric class_match, and option pick of number.
 
@@ -96,8 +95,8 @@ def test_the_classes_are_those_that_class_match_tells_apart(
     assert classes(Texts([asked] * len(references), [[text] for text in references])) == expected
 
 
-def test_the_sections_of_qa_are_those_of_params() -> None:
-    bundled = load_yaml(ROOT / "params.yaml")
+def test_the_sections_of_qa_are_the_defaults() -> None:
+    bundled = settings()
 
     assert {**PLANS["qa"].lexical} == bundled["lexical"]
     assert {**PLANS["qa"].semantic} == bundled["semantic"]

@@ -22,10 +22,10 @@ from prefect.client.schemas.objects import Deployment, FlowRun, State
 from prefect.client.schemas.sorting import DeploymentSort, FlowRunSort
 
 from goldmeter.pipeline.schedule import Schedule
-from goldmeter.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.pipeline.yaml import dump_yaml
 from tests import prefect_database
 from tests.flow_project import ROOT, wait_until
-from tests.small_project import PARAMS
+from tests.small_project import settings
 
 Answer = TypeVar("Answer")
 
@@ -79,7 +79,7 @@ SCRIPT = """
 
 def params_with(schedules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """All of params.yaml where dvc.yaml has no stages."""
-    run = load_yaml(PARAMS)["run"]
+    run = settings()["run"]
     run |= {"retries": {"default": 0}, "timeouts": {"default": 300}}
     return {"run": run, "schedule": {name: {**options} for name, options in schedules.items()}}
 

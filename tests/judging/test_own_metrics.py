@@ -26,7 +26,7 @@ from tests.documents import blocks
 from tests.hostile_texts import TEXTS
 from tests.judge_server import completion, question
 from tests.own_judge import LABELS, METRICS, is_own, own_question, pleased, reply, schema, write_prompt
-from tests.small_project import PARAMS, ROOT, ROWS, edit, write
+from tests.small_project import ROOT, ROWS, edit, settings, write
 from tests.test_judge import broken, column, judged, params, rows, server
 
 __all__ = ["server"]
@@ -411,7 +411,7 @@ def test_the_plan_counts_own_questions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sections_with(**metric: Any) -> dict[str, Any]:
-    content = sections.raw(PARAMS)
+    content = settings()
     content["judge"]["metrics"]["mine"] = {"prompt": "prompts/polite.txt", "scale": "boolean"} | metric
     content["judge"].update(provider="openai")
     return {name: sections.section(model, content, name) for name, model in sections.models().items()}

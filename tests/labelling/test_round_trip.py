@@ -121,14 +121,14 @@ def test_a_defused_text_is_restored_and_begins_no_formula(text: str) -> None:
 @pytest.mark.usefixtures("clone")
 def test_labels_are_loaded_and_the_rest_of_params_stays(capsys: pytest.CaptureFixture[str]) -> None:
     make_run()
-    before = params.raw()
+    before = params.effective()
     sheet = choose("--by", "random", "--rows", "10")
 
     status, said = told(
         capsys, "--take", filled(sheet, "anna.csv", lambda row: "1" if row["candidate"] == "a" else "0")
     )
 
-    after = params.raw()
+    after = params.effective()
     assert status == 0
     assert "data/mine/labels.jsonl: 10 labels added; 10 answers of the present run have one" in said
     assert "next: dvc add data/mine/labels.jsonl\n" in said

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dvc.utils.serialize import modify_yaml
+from dvc.utils.hydra import apply_overrides
+from pydantic import RootModel
 
 from goldmeter.errors import ParamsError
-from goldmeter.pipeline import params
-from goldmeter.pipeline.yaml import dump_yaml, load_yaml
-from tests.small_project import PARAMS
+from goldmeter.pipeline import defaults, params
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
+from tests.small_project import PARAMS, settings, stated_in_full
 
 # A score without a threshold, of which less is better.
 TOXICITY = {"toxicity": {"column": "id", "bounds": [0, 1], "higher_is_better": False}}
@@ -22,7 +23,7 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Change
     """Checks params.yaml after a change."""
 
     def check(change: Change) -> None:
-        content = params.raw(PARAMS)
+        content = settings()
         change(content)
         path = tmp_path / "params.yaml"
         path.write_text(dump_yaml(content), encoding="utf-8")
@@ -36,8 +37,28 @@ def test_the_projects_own_params_are_right() -> None:
     params.check()
 
 
-def test_params_state_every_section_that_a_stage_sees() -> None:
-    assert sorted(params.raw()) == sorted(params.raw(PARAMS)) == sorted(params.models())
+def test_every_setting_has_a_default_but_the_place_of_the_data_and_the_systems() -> None:
+    default = load_yaml(defaults.PATH)
+    without = [
+        f"{name}.{option}"
+        for name, model in params.models().items()
+        for option in model.model_fields
+        if not issubclass(model, RootModel)
+        if default[name].get(option) is None and not defaults.takes_none(model, option)
+    ]
+
+    assert sorted(default) == sorted(params.models())
+    assert without == ["dataset.path", "dataset.candidates"]
+
+
+def test_decisions_alone_are_the_settings_that_were_stated_in_full() -> None:
+    short, full = load_yaml(PARAMS), parse_yaml(stated_in_full())
+
+    assert params.effective(short) == params.effective(full) == full
+
+
+def test_dvc_yaml_names_no_section_that_the_decisions_lack() -> None:
+    assert load_yaml(PARAMS).keys() == params.raw().keys() == params.models().keys() - {"schedule"}
 
 
 @pytest.mark.parametrize(
@@ -92,8 +113,14 @@ def test_params_state_every_section_that_a_stage_sees() -> None:
         (lambda p: p["lexical"]["bleu"].update(profile="nltkk"), r"^lexical\.bleu.*nltkk.*nltk"),
         (lambda p: p["aggregate"].update(confidance=0.9), r"^aggregate\.confidance: .*did you mean confidence"),
         (lambda p: p["aggregate"].update(confidence=95), r"^aggregate\.confidence: .*95"),
-        (lambda p: p["aggregate"].pop("guarantee"), r"^aggregate\.guarantee: missing"),
-        (lambda p: p.update(lexicall={}), r"^lexicall: unknown section"),
+        (lambda p: p["dataset"].pop("candidates"), r"^dataset\.candidates: missing, and has no default"),
+        (
+            lambda p: p["judge"].pop("aliases"),
+            r"^judge\.aliases: .*lacks this .*write judge: {aliases: data/aliases.csv}$",
+        ),
+        (lambda p: p["run"]["judge"].pop("prices"), r"^run\.judge\.prices: .*lacks .*write run: {judge: {prices: {gpt"),
+        (lambda p: p["report"].pop("targets"), r"^report\.targets: .*lacks .*write report: {targets: {}}$"),
+        (lambda p: p.update(lexicall={}), r"^lexicall: unknown section of params.yaml; did you mean lexical"),
         (lambda p: p.pop("lexical"), r"^lexical: .*lacks"),
     ],
 )
@@ -116,15 +143,15 @@ def test_a_file_that_is_not_sections_is_refused(tmp_path: Path, text: str) -> No
         params.raw(path)
 
 
-def test_an_override_by_dvc_changes_its_line_and_no_other(tmp_path: Path) -> None:
+def test_an_override_by_dvc_is_of_a_setting_that_is_not_stated(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     path.write_bytes(PARAMS.read_bytes())
 
-    with modify_yaml(str(path)) as content:
-        content["lexical"]["bleu"]["threshold"] = 0.6
+    apply_overrides(path, ["++gate.margin=0.1", "++dataset.limit=3"])
 
-    lines = [set(each.read_text(encoding="utf-8").splitlines()) for each in (PARAMS, path)]
-    assert lines[1] - lines[0] == {"  bleu: {threshold: 0.6}"}
+    changed, before = params.effective(load_yaml(path)), settings()
+    assert changed["gate"] == before["gate"] | {"margin": 0.1}
+    assert changed["dataset"] == before["dataset"] | {"limit": 3}
 
 
 LONG_NAME = "the large model of the second quarter with the prompt for a short answer"
@@ -138,7 +165,7 @@ LONG_NAME = "the large model of the second quarter with the prompt for a short a
     ],
 )
 def test_a_name_that_would_destroy_dvc_lock_is_refused(tmp_path: Path, change: Change) -> None:
-    content = params.raw(PARAMS)
+    content = settings()
     change(content)
     (tmp_path / "params.yaml").write_text(dump_yaml(content), encoding="utf-8")
 

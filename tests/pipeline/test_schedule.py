@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline import params
-from tests.small_project import PARAMS
+from tests.small_project import settings
 
 
 def changed(**options: Any) -> dict[str, Any]:
     """params.yaml with other options of its schedule."""
-    content = params.raw(PARAMS)
+    content = settings()
     content["schedule"]["nightly"] |= options
     return content
 
@@ -38,7 +38,7 @@ def changed(**options: Any) -> dict[str, Any]:
         ({"floors": {"f1": float("nan")}}, r"^schedule\.nightly\.floors\.f1: .*finite"),
         ({"overlap": "both"}, r"^schedule\.nightly\.overlap: .*'skip' or 'queue'"),
         ({"missed": "all"}, r"^schedule\.nightly\.missed: .*'once' or 'skip'"),
-        ({"notify": None}, r"^schedule\.nightly\.notify: expected options"),
+        ({"notify": []}, r"^schedule\.nightly\.notify: expected options"),
     ],
 )
 def test_a_mistake_is_named_by_its_full_path(options: dict[str, Any], message: str) -> None:
@@ -50,7 +50,7 @@ def test_a_mistake_is_named_by_its_full_path(options: dict[str, Any], message: s
     "url", ["ftp://x", "hooks.example.com", "https://", "http://a b", "$", "$1", "file:///etc/passwd"]
 )
 def test_only_the_web_is_told(url: str) -> None:
-    content = params.raw(PARAMS)
+    content = settings()
     content["schedule"]["nightly"]["notify"]["url"] = url
 
     with pytest.raises(ParamsError, match=r"^schedule\.nightly\.notify\.url: "):
@@ -61,7 +61,7 @@ def test_only_the_web_is_told(url: str) -> None:
     "name", ["", "Nightly", "a/b", "..", "a--b", "-a", "a-", "a b", "nächtlich", "a.lock", "a\n", 1]
 )
 def test_a_name_that_is_no_file_or_ref_everywhere_is_refused(name: Any) -> None:
-    content = params.raw(PARAMS)
+    content = settings()
     content["schedule"] = {name: content["schedule"]["nightly"]}
 
     with pytest.raises(ParamsError, match=r"^schedule"):
@@ -87,11 +87,24 @@ def test_a_baseline_that_stands_is_taken(name: str) -> None:
     )
 )
 def test_whatever_stands_there_is_taken_or_named(value: Any) -> None:
-    content = params.raw(PARAMS) | {"schedule": {"nightly": value}}
+    content = settings() | {"schedule": {"nightly": value}}
+    if value in (None, {}):
+        assert params.schedules(content) == params.schedules({})
+        return
 
     with pytest.raises(ParamsError, match=r"^schedule\.nightly"):
         params.schedules(content)
 
 
+def test_a_schedule_states_only_what_differs() -> None:
+    schedules = params.schedules({"schedule": {"hourly": {"interval": 3600}, "weekly": {"cron": "0 2 * * 1"}}})
+
+    default = params.schedules({})["nightly"]
+    assert schedules == {
+        "hourly": default.model_copy(update={"cron": None, "interval": 3600.0}),
+        "weekly": default.model_copy(update={"cron": "0 2 * * 1"}),
+    }
+
+
 def test_no_schedule_is_fine() -> None:
-    assert params.schedules(params.raw(PARAMS) | {"schedule": {}}) == {}
+    assert params.schedules(settings() | {"schedule": {}}) == {}

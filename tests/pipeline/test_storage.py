@@ -20,9 +20,8 @@ from goldmeter.errors import DataError, ParamsError
 from goldmeter.pipeline.run import Run
 from goldmeter.pipeline.storage import _REMEDY, Manifest, Storage, StoredPart, manifest_of
 from goldmeter.pipeline.tables import Parts
-from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.runner import run
-from tests.small_project import PARAMS, edit, files, make, only_words
+from tests.small_project import edit, files, make, only_words, settings
 
 STAGES = ("load", "normalize")
 
@@ -233,7 +232,7 @@ def test_all_parts_of_a_run_go_where_the_option_pointed_at_its_start(
     ],
 )
 def test_addresses(address: str, is_one: bool) -> None:
-    content = load_yaml(PARAMS)["run"] | {"storage": address}
+    content = settings()["run"] | {"storage": address}
 
     if is_one:
         assert Run(**content).storage == address

@@ -14,12 +14,11 @@ from goldmeter.project import template
 from goldmeter.project.template import make_project
 from goldmeter.project.upgrade import main, upgrade
 from tests.comparison.repository import git
-from tests.small_project import with_version
+from tests.small_project import stated_in_full, with_version
 
 NEXT = {
     "reasons": [{"lexical": "METEOR counts a synonym once"}],
     "renamed": {"judge.retest": "asked_twice"},
-    "new": ["judge.thinking", "sampling"],
     "removed": {"report.small_n": "slices mark themselves"},
     "signatures": ["meteor"],
 }
@@ -32,6 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     make_project(folder)
+    (folder / "params.yaml").write_text(stated_in_full(), encoding="utf-8")
     git("init", "--quiet")
     git("config", "user.name", "test")
     git("config", "user.email", "test@localhost")
@@ -50,16 +50,6 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         for name, content in template.project_files().items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             (files / name).write_bytes(content)
-        shipped = (files / "params.yaml").read_text(encoding="utf-8")
-        for old, new in (
-            ("  retest: 0.0 ", "  asked_twice: 0.0 "),
-            ("  small_n: 30                   # slices with fewer rows are marked\n", ""),
-            ("  panel:  ", "  thinking: low                 # how long a model may think\n  panel:  "),
-            ("schedule:  ", "sampling:                       # which rows\n  share: 1.0\n\nschedule:  "),
-        ):
-            assert old in shipped
-            shipped = shipped.replace(old, new)
-        (files / "params.yaml").write_text(shipped, encoding="utf-8")
         for name, edited in (edits or {}).items():
             (files / name).unlink() if edited is None else (files / name).write_text(edited, encoding="utf-8")
         monkeypatch.setattr(template, "ROOT", files)
@@ -98,8 +88,6 @@ def test_an_upgrade_says_what_differs_and_leaves_a_diff(install: Callable[..., N
         "Settings, in params.yaml",
         "  judge.retest: its name is asked_twice now",
         "  report.small_n: removed; slices mark themselves",
-        "  judge.thinking: new",
-        "  sampling: new",
         "",
         "Files",
         "  flows/label.py: removed",
@@ -118,10 +106,7 @@ def test_an_upgrade_says_what_differs_and_leaves_a_diff(install: Callable[..., N
     assert [edit.partition("   # share of")[0] for edit in edits] == [
         "-  retest: 0.0                ",
         "+  asked_twice: 0.0                ",
-        "+  thinking: low                 # how long a model may think",
         "-  small_n: 30                   # slices with fewer rows are marked",
-        "+sampling:                       # which rows",
-        "+  share: 1.0",
     ]
 
 
@@ -231,11 +216,24 @@ def test_a_project_of_a_newer_library_is_refused() -> None:
 
 @pytest.mark.usefixtures("project")
 def test_a_setting_that_has_no_place_is_told(install: Callable[..., None]) -> None:
-    Path("params.yaml").write_text(dump_yaml(load_yaml(Path("params.yaml")) | {"judge": {}}), encoding="utf-8")
+    Path("params.yaml").write_text("report: {small_n: 30}\n", encoding="utf-8")
     git("commit", "--quiet", "--all", "--message", "flow style")
     install()
 
-    assert "  judge.thinking: new; change params.yaml by hand" in upgrade()
+    assert "  report.small_n: removed; slices mark themselves; change params.yaml by hand" in upgrade()
+
+
+@pytest.mark.usefixtures("project")
+def test_of_settings_that_are_not_stated_nothing_changes(install: Callable[..., None]) -> None:
+    Path("params.yaml").write_text(template.project_files()["params.yaml"].decode(), encoding="utf-8")
+    git("commit", "--quiet", "--all", "--message", "decisions only")
+    before = text("params.yaml")
+    install()
+
+    lines = upgrade()
+
+    assert "Settings, in params.yaml" not in lines
+    assert text("params.yaml") == before
 
 
 @pytest.mark.parametrize("text", [None, "- \x00[", "[]"])

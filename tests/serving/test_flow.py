@@ -115,7 +115,7 @@ def test_an_entry_that_was_committed_with_a_typo_is_told_to_whom_it_was_served_f
 
 @pytest.mark.usefixtures("repository")
 def test_another_branch_without_the_section_is_told(told):
-    Path("params.yaml").write_text("run: {}\n")
+    Path("params.yaml").write_text("run: {}\nschedule: {}\n")
     subprocess.run(COMMIT, check=True)
 
     assert run().message == "schedule.nightly: not in the params.yaml that is committed; allowed: none"

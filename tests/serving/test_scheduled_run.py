@@ -24,7 +24,7 @@ from goldmeter.serving import scheduled_run
 from goldmeter.serving.record import AtWork, Recorded
 from goldmeter.serving.scheduled_run import LONGEST_LINE, QUOTED, Outcome, override_params, require_versioned
 from goldmeter.versions.experiments import Experiment, Facts
-from tests.small_project import edit
+from tests.small_project import edit, settings
 
 NAME = "nightly-2026-11-21-020000"
 FACTS = Facts(datetime(2026, 11, 21, 2, tzinfo=UTC), 12.5, "a" * 32, "b" * 40, "c" * 40, 0.25, "run-id")
@@ -309,14 +309,15 @@ def test_params_are_overridden_and_comments_stay(worktree: Path) -> None:
     assert content["lexical"]["bleu"] == {"threshold": 0.25}
     assert "gleu" not in content["lexical"]
     assert content["semantic"]["similarity"] == {"threshold": 3.0, "with_query": True}
-    assert "# your data: the files, and the meaning of their columns" in text
+    assert [*content["lexical"]] == [name for name in settings()["lexical"] if name != "gleu"]
+    assert "# names that mean the same" in text
 
 
 @pytest.mark.usefixtures("worktree")
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("dataset.pth=x", r"schedule\.nightly\.set: dataset\.pth=x: .*pth.*"),
+        ("dataset.pth=x", r"dataset\.pth: unknown option; did you mean path.*"),
         ("no equals sign", r"schedule\.nightly\.set: no equals sign: .*"),
         ("dataset.limit=1,2", r"schedule\.nightly\.set: dataset\.limit=1,2: .*"),
         ("dataset.path=${nothing}", r"schedule\.nightly\.set: .*nothing.*"),

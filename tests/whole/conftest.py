@@ -15,6 +15,7 @@ from filelock import FileLock
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from goldmeter.project.template import make_project
 from tests import prefect_database
+from tests.small_project import stated_in_full
 
 ROOT = Path(__file__).parents[2]
 # Not __pycache__: compiling hundreds of modules takes seconds.
@@ -97,7 +98,7 @@ class Project:
 
     @classmethod
     def clone(cls, folder: Path) -> Self:
-        """Copy the checkout, without its tables, and commit it."""
+        """Copy the checkout, without its tables and with every setting stated, and commit it."""
         project = cls.empty(folder)
         shutil.copytree(ROOT, project.folder, ignore=LEFT_BEHIND)
         for written in ("data", "reports"):
@@ -105,6 +106,7 @@ class Project:
                 if path.is_dir() and path.name != "examples":
                     shutil.rmtree(path)
         (project.folder / "dvc.lock").unlink(missing_ok=True)
+        (project.folder / "params.yaml").write_text(stated_in_full(), encoding="utf-8")
         return project._started()
 
     def _started(self) -> Self:

@@ -48,7 +48,7 @@ def test_what_answers_took_reaches_the_report_the_summary_and_the_gate(project: 
     lines = project.read(DATA).splitlines()
     rows = [json.loads(line) | {"aurora_s": 0.25 * (1 + n % 8)} for n, line in enumerate(lines)]
     (project.folder / DATA).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    project.edit("params.yaml", "label: aurora_correct\n", "label: aurora_correct\n      latency: aurora_s\n")
+    project.edit("params.yaml", "label: aurora_correct, ", "label: aurora_correct, latency: aurora_s, ")
     project.edit("params.yaml", "  targets: {} ", "  targets: {latency_p95: {max: 0.5}} ")
     project.edit("params.yaml", "  metrics: {} ", "  metrics: {latency_p50: 0.1} ")
 

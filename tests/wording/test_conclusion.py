@@ -178,7 +178,7 @@ def test_without_a_conclusion_a_command_names_a_metric_that_would_give_one(
     found = conclude(unknown)
 
     assert found is not None
-    assert found.reason.partition("dvc exp run -S gate.primary=")[2].partition(" ")[0] == (named or "")
+    assert found.reason.partition("dvc exp run -S ++gate.primary=")[2].partition(" ")[0] == (named or "")
 
 
 def test_an_interval_with_the_judges_error_needs_labels_and_no_more_rows() -> None:

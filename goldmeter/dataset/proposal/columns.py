@@ -15,9 +15,10 @@ from goldmeter.dataset.paths import IS_MEMBER, Step, Steps, Where, lookup, writt
 from goldmeter.dataset.printed_lists import printed_list
 from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.names import Fit
-from goldmeter.dataset.proposal.section import quoted, scalar, shown
+from goldmeter.dataset.proposal.section import quoted, shown
 from goldmeter.dataset.sources import Record, Value, as_text
 from goldmeter.dataset.texts import UnusableValueError, finite
+from goldmeter.pipeline.yaml import scalar
 
 Kind = Literal["empty", "boolean", "number", "text", "list", "nested", "encoded"]
 # Characters of a text that are read.

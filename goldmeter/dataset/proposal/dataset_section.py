@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from goldmeter.dataset.proposal.section import NAME, replaced
+from goldmeter.dataset.proposal.section import NAME, rewritten
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline import git, params
@@ -13,18 +13,18 @@ from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.files import replacing
 
 
-def write_dataset(options: Mapping[str, Any], section: str) -> str | None:
-    """Replace the section in params.yaml; returns git's hash of the former file, if it was not committed.
+def write_dataset(options: Mapping[str, Any], section: Mapping[str, str]) -> str | None:
+    """Change the section in params.yaml; returns git's hash of the former file, if it was not committed.
 
     Args:
         options: Its values, which are checked first.
-        section: Its text.
+        section: The lines of each option that is to be stated.
     """
     params.raw()  # raises if it is missing, or is no YAML
     params.section(Dataset, {NAME: dict(options)}, NAME)
     file = params.PATH.resolve()
     content = file.read_bytes().decode()
-    changed = replaced(content, section)
+    changed = rewritten(content, section)
     if changed == content:
         return None
     kept = _kept(content)

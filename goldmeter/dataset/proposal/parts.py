@@ -14,10 +14,11 @@ from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Column, columns
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.proposal import Proposal, proposal
 from goldmeter.dataset.proposal.roles import Roles, roles
-from goldmeter.dataset.proposal.section import flow, shown
+from goldmeter.dataset.proposal.section import shown
 from goldmeter.dataset.sources import Record, Value, records
 from goldmeter.dataset.texts import bare_text, same_input
 from goldmeter.errors import DataError
+from goldmeter.pipeline.yaml import flow
 
 # Records of a file that are read: the questions of the files are compared.
 MOST_RECORDS = 50_000

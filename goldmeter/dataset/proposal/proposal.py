@@ -11,10 +11,11 @@ from goldmeter.dataset.proposal.candidates import stray_verdicts
 from goldmeter.dataset.proposal.columns import CHECK, SINGLE, Column, unnamable
 from goldmeter.dataset.proposal.given import Chosen, Sample
 from goldmeter.dataset.proposal.roles import Roles, roles
-from goldmeter.dataset.proposal.section import quoted, shown, written
+from goldmeter.dataset.proposal.section import CANDIDATES, NAME, quoted, shown, written
 from goldmeter.dataset.proposal.separators import Separator, separator
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import Record
+from goldmeter.pipeline.defaults import defaults
 
 # Largest share of records that a column such as `invalid` may mark, to be proposed for `exclude`.
 FEW_SET = 0.25
@@ -24,19 +25,8 @@ COMPLETE = 0.95
 MENTIONED = 0.05
 MOST_UNUSED = 30
 MOST_VERDICTS = 5
-# Every option of the section, in the order of params.yaml, with the value that means none.
-UNSET: Mapping[str, Any] = dict.fromkeys(Dataset.model_fields) | {
-    "pattern": "*",
-    "exclude": {},
-    "missing_response": "unmeasured",
-    "thoughts": "strip",
-    "candidates": {},
-    "other_questions": "reject",
-    "labels": "all",
-    "slices": [],
-    "scores": {},
-    "expect": [],
-}
+# Every option of the section, in the order of the defaults, with its default.
+UNSET: Mapping[str, Any] = dict.fromkeys(Dataset.model_fields) | defaults()[NAME] | {CANDIDATES: {}}
 
 
 class Proposal(NamedTuple):
@@ -54,11 +44,10 @@ class Proposal(NamedTuple):
     left_out: tuple[str, ...] = ()
 
     @property
-    def section(self) -> str:
-        """The text of section `dataset`."""
-        return written(
-            self.options, self.comments, self.notes, f"your data; python -m flows.init proposes this from {self.read}"
-        )
+    def section(self) -> dict[str, str]:
+        """The lines of each option of section `dataset` that is not at its default."""
+        reasons = {name: text for name, text in self.comments.items() if text.startswith(CHECK) or name == "task"}
+        return written(self.options, reasons, [name for name in reasons if "." not in name])
 
     @property
     def notes(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Section `dataset` of params.yaml as text with comments, and its replacement in the file."""
+"""Settings that commands write as text into params.yaml, where every other line stays."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,80 +9,65 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode
 
 from goldmeter.errors import ParamsError
-from goldmeter.pipeline.yaml import is_read_as_text, parse_yaml
+from goldmeter.pipeline.defaults import defaults
+from goldmeter.pipeline.params_text import ParamsText
+from goldmeter.pipeline.yaml import escaped, flow, parse_yaml, scalar
 
-NAME = "dataset"
+NAME, CANDIDATES = "dataset", "candidates"
 # Column of the comments.
 COLUMN = 32
 WIDTH = 122
 LONGEST_SHOWN = 40
 # Texts that a comment lists.
 NAMED = 3
-# The usual comments of params.yaml, for options without one of their own.
-COMMENTS = {
-    "path": "file or folder; formats: docs/how-to/own-data.md",
-    "pattern": "in a folder: which files to read",
-    "format": "none: records as they are; or the tool whose log it is, such as lm_eval",
-    "task": "qa, choice, classification, number, json, summary, translation, text; none: not stated",
-    "limit": "read only the first so many records, in the long form answers; none: all",
-    "exclude": "skip records whose column has this value: {improper: true}",
-    "missing_response": "how a null answer counts: unmeasured, or wrong",
-    "thoughts": "of a model that thinks, such as <think>…</think> before an answer: strip, keep, reject",
-    "id": "none: a hash of the input",
-    "draw": "repeated answers: the column that numbers them; true: in their order",
-    "references": "a column (list, or text split at reference_separator), columns, or {path:, id:, column:}",
-    "candidates": "the systems: {NAME: {response: column, label: column}}, {NAME: {model: m}}, or {column: model, "
-    "response: answer}",
-    "lists": "of a list as answer: first, join (by line ends), draws (repeated answers); none: rejected",
-    "other_questions": "answers in a joined file to questions that are not in path: reject, leave_out",
-    "label_file": "human labels in a file of their own: {path:, id: or input:, candidate: or response:, label:}",
-    "labels": "how the labelled rows were selected: all, random, designed, other",
-    "group": "rows that belong together: a conversation, a document",
-    "weight": "column of how often each row stands for real traffic, 0 or more; headlines and the gate go by it",
-    "slices": "columns whose values are reported one by one",
-    "phrases": "column of phrases for semantic_list_contains",
-    "contexts": "column of the retrieved texts, or their ids",
-    "relevant": "column of the relevant texts' ids",
-    "criteria": "column of what a judge with scale: criteria asks about: texts, or {text:, points:}",
-    "scores": "scores computed elsewhere: {toxicity: column} or {toxicity: {column: c, bounds: [0, 1], …}}",
-    "expect": "expectations of your own about the rows of data/load: docs/how-to/great-expectations.md",
-}
-_PLAIN = re.compile(r"[A-Za-z_./][\w./-]*", re.ASCII)
 
 
-def written(options: Mapping[str, Any], comments: Mapping[str, str], notes: Sequence[str], headline: str) -> str:
-    """The section as text: each option with its comment, or the usual one. As YAML, it equals the options.
+def written(options: Mapping[str, Any], comments: Mapping[str, str], checked: Sequence[str] = ()) -> dict[str, str]:
+    """The lines of each option that is not at its default, with its comment; as YAML, they equal the options.
 
     Args:
         options: Values of the section.
         comments: By option, or by `candidates.NAME`.
-        notes: Comments below the section.
-        headline: Comment on the first line.
+        checked: Options with lines even if they are at their default: the user is asked to check them.
     """
-    lines = [*_commented(f"{NAME}:", headline)]
-    for option, value in options.items():
-        comment = comments.get(option, COMMENTS.get(option, ""))
-        if option == "candidates":
-            lines += _commented("  candidates:", comment)
-            for name, columns in value.items():
-                code = f"    {scalar(name)}: {flow(columns)}"
-                lines += _commented(code, comments.get(f"candidates.{name}", ""))
-        else:
-            lines += _commented(f"  {option}: {flow(value)}".rstrip(), comment)
-    for note in notes:
-        lines += _commented("", note)
+    default = defaults()[NAME]
+    stated = {name: value for name, value in options.items() if name not in default or value != default[name]}
+    stated |= {name: options[name] for name in checked if name in options}
+    return {name: _lines(name, value, comments) for name, value in options.items() if name in stated}
+
+
+def _lines(option: str, value: Any, comments: Mapping[str, str]) -> str:
+    lines = [*_commented(f"  {option}: {flow(value)}".rstrip(), comments.get(option, ""))]
+    if option == CANDIDATES and all(isinstance(columns, Mapping) for columns in value.values()):
+        lines = [*_commented(f"  {option}:", comments.get(option, ""))]
+        for name, columns in value.items():
+            lines += _commented(f"    {scalar(name)}: {flow(columns)}", comments.get(f"{option}.{name}", ""))
     return "\n".join(lines) + "\n"
 
 
-def written_section(name: str, metrics: Mapping[str, Any], headline: str) -> str:
-    """A section of metrics as text, one a line."""
-    if not metrics:
-        return "\n".join(_commented(f"{name}: {{}}", headline)) + "\n"
-    lines = [
-        *_commented(f"{name}:", headline),
-        *(f"  {metric}: {flow(options)}" for metric, options in metrics.items()),
-    ]
-    return "\n".join(lines) + "\n"
+def written_section(name: str, metrics: Mapping[str, Any], comment: str) -> str:
+    """A section of metrics as text: nothing stated for those of the defaults, else on a line, or one a line."""
+    if metrics == defaults()[name]:
+        return f"{name}:\n"
+    line = f"{name}: {flow(metrics)}"
+    lines = [line] if len(line) < WIDTH - COLUMN else [f"{name}:", *(f"  {m}: {flow(o)}" for m, o in metrics.items())]
+    return "\n".join([*_commented(lines[0], comment), *lines[1:]]) + "\n"
+
+
+def rewritten(content: str, options: Mapping[str, str]) -> str:
+    """params.yaml whose section `dataset` has these options; other lines, and comments on lines of their own, stay.
+
+    Args:
+        content: The text of the file.
+        options: As from `written`.
+
+    Raises ParamsError when the section does not stand by itself, so that changing it would change others.
+    """
+    section, text = f"{NAME}:\n{''.join(options.values())}", ParamsText(content)
+    own = parse_yaml(section)[NAME]
+    if not text.rewrite(NAME, options) or not _is(text.text, parse_yaml(content), own):
+        return replaced(content, section)
+    return text.text
 
 
 def replaced(content: str, section: str, name: str = NAME) -> str:
@@ -93,52 +78,27 @@ def replaced(content: str, section: str, name: str = NAME) -> str:
     start, end = _span(content, name)
     lines = "\r\n" if "\r\n" in content else "\n"
     changed = content[:start] + section.replace("\n", lines) + content[end:]
-    if not _differs_only_there(content, changed, section, name):
+    own = parse_yaml(section)[name]
+    if not _is(changed, parse_yaml(content), own, name):
         raise ParamsError(f"params.yaml: section {name} can't be replaced where it stands; write by hand:\n\n{section}")
     return changed
 
 
 def with_value(content: str, path: tuple[str, str], value: str | None) -> str:
-    """params.yaml with this value of an option; its comment and every other character stay.
+    """params.yaml with this value of an option, None for none; its comment and every other character stay.
 
-    Raises ParamsError when the option does not stand on a line of its own.
+    Raises ParamsError when the section does not stand by itself.
     """
     section, option = path
-    start, end = _span(content, section)
-    line = re.search(rf"^(?P<key>[ \t]+{option}:)(?P<old>[^#\n]*)(?P<rest>(?:#.*)?)$", content[start:end], re.MULTILINE)
-    text = "" if value is None else scalar(value)
-    if line is not None:
-        new = f" {text}".rstrip().ljust(len(line["old"]) if line["rest"] else 0)
-        new = new if not line["rest"] or new.endswith(" ") else f"{new} "
-        changed = content[: start + line.end("key")] + new + content[start + line.start("rest") :]
-        before, after = parse_yaml(content), parse_yaml(changed)
-        if after == before | {section: before[section] | {option: value}}:
-            return changed
+    before, text = parse_yaml(content) or {}, ParamsText(content)
+    stated = before.get(section) or {}
+    if stated.get(option, defaults()[section].get(option)) == value:
+        return content
+    if text.set(f"{section}.{option}", value) and _is(text.text, before, {**stated, option: value}, section):
+        return text.text
     raise ParamsError(
-        f"params.yaml: {section}.{option} can't be replaced where it stands; write by hand: {text or 'none'}"
+        f"params.yaml: {section}.{option} can't be replaced where it stands; write by hand: {flow(value) or 'none'}"
     )
-
-
-def flow(value: Any) -> str:
-    """A value on one line."""
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{scalar(key)}: {flow(each)}' for key, each in value.items())}}}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(flow, value))}]"
-    if isinstance(value, bool | int | float):
-        return f"{value}".lower()
-    return "" if value is None else scalar(value)
-
-
-def scalar(text: str) -> str:
-    r"""A text as YAML, in quotes where it would be read as anything else.
-
-    >>> scalar("question"), scalar("no"), scalar("1"), scalar("a: {b"), scalar("\x1b[31m")
-    ('question', '"no"', '"1"', '"a: {b"', '"\\x1b[31m"')
-    """
-    if _PLAIN.fullmatch(text) and is_read_as_text(text):
-        return text
-    return quoted(text, len(text))
 
 
 def shown(text: str, longest: int = LONGEST_SHOWN) -> str:
@@ -148,19 +108,13 @@ def shown(text: str, longest: int = LONGEST_SHOWN) -> str:
 
 def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
     """The same, always in quotes."""
-    return f'"{"".join(map(_escaped, text[:longest]))}"{"…" * (len(text) > longest)}'
+    return f'"{"".join(map(escaped, text[:longest]))}"{"…" * (len(text) > longest)}'
 
 
 def first(texts: Sequence[str]) -> str:
     """The first few of the distinct texts, in quotes."""
     distinct = [*dict.fromkeys(texts)]
     return ", ".join(map(quoted, distinct[:NAMED])) + (", …" if len(distinct) > NAMED else "")
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def _commented(code: str, comment: str) -> Iterator[str]:
@@ -192,9 +146,9 @@ def _own(text: str) -> int:
     return sum(map(len, lines))
 
 
-def _differs_only_there(content: str, changed: str, section: str, name: str) -> bool:
+def _is(changed: str, before: Any, own: Any, name: str = NAME) -> bool:
+    """Whether a text has this section of that name, and all others as before."""
     try:
-        before, after, own = map(parse_yaml, (content, changed, section))
+        return bool(parse_yaml(changed) == {**(before or {}), name: own})
     except ParamsError:
         return False
-    return isinstance(after, dict) and after == {**(before or {}), name: own[name]}

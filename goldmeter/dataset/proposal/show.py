@@ -16,9 +16,9 @@ from goldmeter.console.format import counted, rate, visible
 from goldmeter.console.terminal import console, say
 from goldmeter.dataset.proposal.columns import CHECK
 from goldmeter.dataset.proposal.proposal import UNSET, Proposal
-from goldmeter.dataset.proposal.section import flow, scalar
 from goldmeter.estimates.column_facts import stated
 from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.yaml import flow, scalar
 
 DATA = Path("data")
 CUT = 240

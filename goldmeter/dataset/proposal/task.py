@@ -8,13 +8,14 @@ from goldmeter.dataset.joined import questions
 from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.dataset_section import write_params
 from goldmeter.dataset.proposal.proposal import Proposal
-from goldmeter.dataset.proposal.section import flow, replaced, with_value, written_section
+from goldmeter.dataset.proposal.section import replaced, with_value, written_section
 from goldmeter.dataset.settings import Dataset, Load, Params
 from goldmeter.dataset.table import tables
 from goldmeter.dataset.tasks import Recognised, Task, Texts, classes, recognised, sections
 from goldmeter.errors import GoldmeterError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.yaml import flow
 
 # Records that are looked at.
 MOST_RECORDS = 1_000
@@ -53,7 +54,7 @@ def write_plan(found: Recognised | None, proposal: Proposal, before: Task | None
     plan = sections(found)
     labelled = params.section(Dataset, {"dataset": dict(proposal.options)}, "dataset").all_have_labels
     primary = None if labelled else plan.primary
-    provider = params.raw()["judge"]["provider"]
+    provider = params.option("judge", "provider")
     wanted = "offline" if plan.judged else "none"
     content = params.PATH.read_bytes().decode()
     for name, metrics in (("lexical", plan.lexical), ("semantic", plan.semantic)):

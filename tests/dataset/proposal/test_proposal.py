@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,15 @@ from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.columns import MOST_COLUMNS, columns
 from goldmeter.dataset.proposal.given import MOST_RECORDS, Sample, read_sample
 from goldmeter.dataset.proposal.proposal import UNSET, Proposal, propose
-from goldmeter.dataset.proposal.section import COMMENTS, replaced, scalar, written
+from goldmeter.dataset.proposal.section import replaced, rewritten, written
 from goldmeter.dataset.proposal.separators import separator
 from goldmeter.dataset.settings import Dataset
 from goldmeter.dataset.sources import Record
 from goldmeter.errors import DataError, GoldmeterError, ParamsError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.settings import Section
-from goldmeter.pipeline.yaml import load_yaml, parse_yaml
-from tests.small_project import PARAMS, ROOT
+from goldmeter.pipeline.yaml import load_yaml, parse_yaml, scalar
+from tests.small_project import PARAMS, ROOT, stated_in_full
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 HOSTILE = [
@@ -90,8 +90,13 @@ def refused(*rows: dict[str, Any]) -> str:
     return str(error.value)
 
 
-def as_read(text: str) -> Any:
-    """Section dataset as load reads it; a reader of YAML 1.1 must read the same."""
+def as_read(section: Mapping[str, str]) -> Any:
+    """The options of these lines with the defaults; a reader of YAML 1.1 must read the same."""
+    stated = content_of(f"dataset:\n{''.join(section.values())}")
+    return UNSET | stated
+
+
+def content_of(text: str) -> Any:
     content = parse_yaml(text)
     older = YAML(typ="safe", pure=True)
     older.version = "1.1"
@@ -104,7 +109,7 @@ def test_the_bundled_example() -> None:
 
     proposal = found(example)
 
-    stated = load_yaml(PARAMS)["dataset"] | {"path": example, "task": None}  # recognised from loaded rows
+    stated = UNSET | load_yaml(PARAMS)["dataset"] | {"path": example, "task": None}  # recognised from loaded rows
     for candidate in stated["candidates"].values():
         del candidate["about"]
         candidate["label"] = {"column": candidate["label"], "by": "correct"}
@@ -399,7 +404,7 @@ def test_columns_named_like_models_are_taken_but_unsure() -> None:
 
     assert [*mapped(proposal)["candidates"]] == ["gpt-4o", "claude-3"]
     assert proposal.unsure["candidates.gpt-4o"] == "only its name says that it holds answers"
-    assert "    gpt-4o: {response: gpt-4o}  # check: only its name" in proposal.section
+    assert "    gpt-4o: {response: gpt-4o}  # check: only its name" in proposal.section["candidates"]
 
 
 VERDICTS = {
@@ -670,35 +675,21 @@ def test_names_of_systems_are_short_plain_and_different(columns: list[str]) -> N
     assert all(name and len(name) <= 70 and name.isprintable() and " " not in name for name in called)
 
 
-def test_the_usual_comments_are_those_of_params() -> None:
-    text = PARAMS.read_text(encoding="utf-8")
-
-    for option, comment in COMMENTS.items():
-        assert any(line.startswith(f"  {option}:") and line.endswith(f"# {comment}") for line in text.splitlines())
-
-
-def test_a_section_looks_like_the_one_that_is_there() -> None:
+def test_only_what_differs_from_the_defaults_is_stated() -> None:
     row = {"question": "q", "reference": "a", "response": "b"}
 
-    assert of(row).section.splitlines()[:12] == [
-        "dataset:                        # your data; python -m flows.init proposes this from its 1 record",
-        "  path: rows.jsonl              # file or folder; formats: docs/how-to/own-data.md",
-        '  pattern: "*"                  # in a folder: which files to read',
-        "  format:                       # none: records as they are; or the tool whose log it is, such as lm_eval",
-        f"  task:                         # {COMMENTS['task']}",
-        "  limit:                        # read only the first so many records, in the long form answers; none: all",
-        "  exclude: {}                   # skip records whose column has this value: {improper: true}",
-        "  missing_response: unmeasured  # how a null answer counts: unmeasured, or wrong",
-        f"  thoughts: strip               # {COMMENTS['thoughts']}",
-        "  id:                           # none: a hash of the input",
-        "  draw:                         # repeated answers: the column that numbers them; true: in their order",
-        "  input: question               # by its name",
+    assert "".join(of(row).section.values()).splitlines() == [
+        "  path: rows.jsonl",
+        "  input: question",
+        "  references: reference",
+        "  candidates:",
+        "    model: {response: response}",
     ]
 
 
 @given(TEXTS | st.sampled_from(HOSTILE))
 def test_any_text_is_read_as_it_was_written(text: str) -> None:
-    assert as_read(f"dataset: {{{scalar(text)}: [{scalar(text)}]}}\n") == {text: [text]}
+    assert content_of(f"dataset: {{{scalar(text)}: [{scalar(text)}]}}\n") == {text: [text]}
 
 
 OPTIONS = st.fixed_dictionaries({
@@ -715,12 +706,11 @@ OPTIONS = st.fixed_dictionaries({
 def test_a_section_is_read_as_the_mapping_that_was_written(options: dict[str, Any], comments: dict[str, str]) -> None:
     from goldmeter.dataset.proposal.section import shown
 
-    text = written(
-        options, {name: shown(each, 300) for name, each in comments.items()}, [shown("\n".join(HOSTILE))], "x"
-    )
+    section = written(options, {name: shown(each, 300) for name, each in comments.items()}, [*comments])
 
-    assert as_read(text) == options
-    Dataset.model_validate(as_read(text))
+    assert as_read(section) == options
+    assert {"path", "candidates", *comments} <= section.keys()
+    Dataset.model_validate(as_read(section))
 
 
 @given(st.dictionaries(COLUMN, st.tuples(VALUE, VALUE, VALUE), min_size=1, max_size=8))
@@ -734,7 +724,7 @@ def test_any_columns_give_a_proposal_that_load_takes_or_an_error(columns: dict[s
     except GoldmeterError as error:
         told = str(error).splitlines()
     else:
-        told = proposal.section.splitlines()
+        told = "".join(proposal.section.values()).splitlines()
         assert as_read(proposal.section) == proposal.options
         Dataset.model_validate(proposal.options)
 
@@ -754,15 +744,69 @@ def test_only_the_section_is_replaced(before: str, after: str, end: str) -> None
     assert replaced(content, new) == f"{before}{new}{after}".replace("\n", end if end in content else "\n")
 
 
-def test_of_our_own_params_every_other_byte_stays() -> None:
-    text = PARAMS.read_text(encoding="utf-8")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("text", [PARAMS.read_text(encoding="utf-8"), stated_in_full()], ids=["short", "in full"])
+def test_of_our_own_params_every_other_byte_stays(text: str, end: str) -> None:
+    text = text.replace("\n", end)
     proposal = found(str(ROOT / "data/examples/qa.jsonl"))
 
-    changed = replaced(text, proposal.section)
+    changed = rewritten(text, proposal.section)
 
-    start, end = text.index("dataset:"), text.index("\nanswer:")
-    assert changed == text[:start] + proposal.section + text[end:]
-    assert replaced(changed, proposal.section) == changed
+    start, stop = text.index("dataset:"), text.index(f"{end}answer:")
+    assert changed.startswith(text[:start])
+    assert changed.endswith(text[stop:])
+    assert changed.count("\n") == changed.count(end)
+    assert UNSET | content_of(changed.replace(end, "\n")) == proposal.options
+    assert rewritten(changed, proposal.section) == changed
+
+
+def test_comments_of_the_user_and_lines_of_values_that_stay_are_kept() -> None:
+    proposal = of({"question": "q", "reference": "a", "response": "b"})
+    before = """\
+# the top
+dataset:  # ours
+  # asked in March
+  input:    question   # as people typed it
+  limit: 3  # for a try
+  # the gold
+  references: gold
+  path: old.jsonl
+  # at the end
+gate: {}
+"""
+
+    assert (
+        rewritten(before, proposal.section)
+        == """\
+# the top
+dataset:  # ours
+  # asked in March
+  input:    question   # as people typed it
+  # the gold
+  references: reference
+  candidates:
+    model: {response: response}
+  path: rows.jsonl
+  # at the end
+gate: {}
+"""
+    )
+
+
+LINES = st.lists(st.sampled_from(["# a comment", "", "  # deeper", "limit: 3  # mine", "id: old", "input: question"]),
+                 unique=True)  # fmt: skip
+
+
+@given(LINES, st.sampled_from(["", "  path: x\n"]))
+def test_whatever_stands_in_a_section_it_then_has_what_is_proposed(lines: list[str], first: str) -> None:
+    proposal = of({"question": "q", "reference": "a", "response": "b"})
+    text = f"# head\ndataset:\n{first}{''.join(f'  {line}'.rstrip() + chr(10) for line in lines)}\n# tail\ngate: {{}}\n"
+
+    changed = rewritten(text, proposal.section)
+
+    assert UNSET | parse_yaml(changed)["dataset"] == proposal.options
+    assert changed.startswith("# head\n")
+    assert changed.endswith("\n# tail\ngate: {}\n")
 
 
 def test_a_missing_section_is_put_first() -> None:

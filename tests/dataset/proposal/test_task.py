@@ -15,9 +15,11 @@ from goldmeter.dataset.proposal.section import with_value
 from goldmeter.dataset.proposal.task import with_task, write_plan
 from goldmeter.dataset.tasks import PLANS, TASKS, Task
 from goldmeter.errors import ParamsError
+from goldmeter.pipeline import params
+from goldmeter.pipeline.defaults import defaults
 from goldmeter.pipeline.yaml import load_yaml, parse_yaml
 from tests.dataset.task_files import INTENTS, rows_of, written
-from tests.small_project import ROOT
+from tests.small_project import PARAMS, ROOT, stated_in_full
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +34,7 @@ def planned(task: Task, before: Task | None = "qa", chosen: Task | None = None, 
     proposal, found = with_task(propose_for([str(written(task, Path()))], None, Chosen()), chosen)
     proposal = proposal._replace(options={**proposal.options, **options})
     lines = [*write_plan(found, proposal, before)]
-    content = load_yaml(Path("params.yaml"))
+    content = params.effective()
     return {"task": proposal.options["task"], "said": lines, **content}
 
 
@@ -69,16 +71,18 @@ def test_the_number_of_a_worked_solution_follows_its_mark() -> None:
     assert planned("number")["lexical"]["number"] == {"pick": "marker"}
 
 
-def test_all_other_lines_stay() -> None:
-    before = Path("params.yaml").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("text", [PARAMS.read_text(encoding="utf-8"), stated_in_full()], ids=["short", "in full"])
+def test_all_other_lines_stay(text: str) -> None:
+    Path("params.yaml").write_text(text, encoding="utf-8")
+    before = text.splitlines()
 
     planned("translation")
 
     after = Path("params.yaml").read_text(encoding="utf-8").splitlines()
     gone = [line for line in before if line not in after]
-    assert all(line.startswith(("  ", "lexical:", "semantic:")) for line in gone)
-    assert len(gone) < 18
-    assert any(line.startswith("  primary: chrf                 # the measure that decides") for line in after)
+    assert all(line.startswith(("  ", "lexical:", "semantic:", "gate: {}", "judge: {")) for line in gone)
+    assert len(gone) <= 18
+    assert params.effective()["gate"]["primary"] == "chrf"
 
 
 @pytest.mark.parametrize(("task", "before"), [("qa", None), ("qa", "qa"), ("summary", "summary")])
@@ -123,21 +127,58 @@ def test_records_that_load_refuses_have_no_task() -> None:
 
 
 PATHS = st.sampled_from([("gate", "primary"), ("judge", "provider"), ("judge", "server"), ("aggregate", "confidence")])
+SHORT, FULL = PARAMS.read_text(encoding="utf-8"), stated_in_full()
 
 
-@given(PATHS, st.none() | st.text(max_size=40) | st.sampled_from(["chrf.value", "none", "a # b", "'", "1"]))
-def test_a_value_is_replaced_and_nothing_else(path: tuple[str, str], value: str | None) -> None:
-    content = (ROOT / "params.yaml").read_text(encoding="utf-8")
+@given(
+    st.sampled_from([SHORT, FULL, ""]),
+    PATHS,
+    st.none() | st.text(max_size=40) | st.sampled_from(["chrf.value", "none", "a # b", "'", "1"]),
+)
+def test_a_value_is_set_and_nothing_else(content: str, path: tuple[str, str], value: str | None) -> None:
     section, option = path
 
     changed = with_value(content, path, value)
 
-    before = parse_yaml(content)
-    assert parse_yaml(changed) == before | {section: before[section] | {option: value}}
-    assert len(changed.splitlines()) == len(content.splitlines())
+    before, after = (parse_yaml(text) or {} for text in (content, changed))
+    stated = before.get(section) or {}
+    default = defaults()[section].get(option)
+    assert after.get(section, {}).get(option, default) == value
+    assert {**stated, option: value} == {**stated, option: None, **after.get(section, {})} or value == default
+    assert {name: each for name, each in after.items() if name != section} == {
+        name: each for name, each in before.items() if name != section
+    }
+    assert len(changed.splitlines()) <= len(content.splitlines()) + (section not in before)
 
 
-@pytest.mark.parametrize("content", ["gate: {primary: x}\n", "gate:\n  other: 1\n", "judge:\n  provider: x\n"])
-def test_an_option_without_a_line_of_its_own_is_left(content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("gate: {}  # mine\n", "gate: {primary: chrf}  # mine\n"),
+        ("gate:  # mine\nload: {}\n", "gate: {primary: chrf}  # mine\nload: {}\n"),
+        ("gate: {margin: 0.1, primary: f1}\n", "gate: {margin: 0.1, primary: chrf}\n"),
+        ("gate:\n  margin: 0.1  # mine\n\n# next\n", "gate:\n  margin: 0.1  # mine\n  primary: chrf\n\n# next\n"),
+        ("gate:\n  primary:  # mine\n", "gate:\n  primary: chrf  # mine\n"),
+        ("load: {}", "load: {}\ngate: {primary: chrf}\n"),
+    ],
+)
+def test_a_value_takes_its_place_in_a_section_of_any_style(content: str, expected: str) -> None:
+    assert with_value(content, ("gate", "primary"), "chrf") == expected
+
+
+def test_a_section_that_others_repeat_is_left() -> None:
     with pytest.raises(ParamsError, match="write by hand: chrf"):
-        with_value(content, ("gate", "primary"), "chrf")
+        with_value("gate: &x {a: 1}\nmore: *x\n", ("gate", "primary"), "chrf")
+
+
+def test_a_short_file_states_what_the_task_needs_and_loses_it_again() -> None:
+    before = Path("params.yaml").read_text(encoding="utf-8")
+
+    planned("summary")
+    stated = load_yaml(Path("params.yaml"))
+    planned("qa", before="summary")
+
+    assert (stated["gate"], stated["judge"]["provider"]) == ({"primary": "rouge_f1_score"}, "none")
+    after = Path("params.yaml").read_text(encoding="utf-8")
+    assert params.effective() == params.effective(parse_yaml(before))
+    assert len(after.splitlines()) == len(before.splitlines())

@@ -14,10 +14,10 @@ from goldmeter.dataset.settings import Params
 from goldmeter.pipeline.yaml import parse_yaml
 from tasks.load import load, source
 from tests.documents import blocks
-from tests.small_project import PARAMS, ROOT
+from tests.small_project import ROOT, settings
 
 LOGS = Path(__file__).parent / "logs"
-STATED = parse_yaml(PARAMS.read_text(encoding="utf-8"))
+STATED = settings()
 SHOWN = [block.text for block in blocks(ROOT / "docs/how-to/other-tools-logs.md") if block.kind == "yaml"]
 NONE = {"exclude": {}, "slices": [], "scores": {}, "phrases": None, "group": None, "reference_separator": None}
 

@@ -8,6 +8,7 @@ import pytest
 
 from goldmeter.metrics.catalogue import correctness_verdict
 from goldmeter.pipeline.dvc_yaml import stages, upstream
+from goldmeter.pipeline.params import effective
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from goldmeter.runner import run
 
@@ -26,7 +27,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     monkeypatch.chdir(tmp_path / "project")
     monkeypatch.setenv("GOLDMETER_LEDGER", str(tmp_path / "ledger"))
-    params = load_yaml(Path("params.yaml"))
+    params = effective()
     params["dataset"]["limit"] = ROWS
     params["embed"] |= {"provider": "local", "model": "all-MiniLM-L6-v2", "base_url": None, "server": None}
     params["load"]["max_rejected"] = params["aggregate"]["max_unmeasured"] = 1

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.pipeline.yaml import dump_yaml, parse_yaml
-from goldmeter.project.params_text import ParamsText
+from goldmeter.pipeline.params_text import ParamsText
+from goldmeter.pipeline.yaml import dump_yaml, flow, parse_yaml, scalar
 
 TEXT = """\
 # at the top
@@ -21,6 +21,9 @@ judge:   # who decides
   # below
 gate: {margin: 0, metrics: {}}
 """
+
+
+PANEL = "  more:\n    - {model: d}\n"
 
 
 def edited(change: Any, text: str = TEXT) -> str:
@@ -41,25 +44,6 @@ def test_a_setting_is_removed_with_its_lines_and_comments_around_it_stay() -> No
     assert removed == TEXT.replace("  panel:\n    - {model: b}\n\n    - {model: c}\n", "")
 
 
-def test_a_setting_comes_to_the_end_of_its_section_as_deep_as_its_neighbours() -> None:
-    shipped = ParamsText("judge:\n  model: a\n  think:   # how long\n    most: 1\nmore:\n  x: 1\n")
-
-    assert edited(lambda s: s.add("judge.think", shipped)) == TEXT.replace(
-        "    - {model: c}\n", "    - {model: c}\n  think:   # how long\n    most: 1\n"
-    )
-    deep = edited(lambda s: s.add("judge.think", shipped), "judge:\n     model: a\n")
-    assert deep == "judge:\n     model: a\n     think:   # how long\n       most: 1\n"
-    assert edited(lambda s: s.add("more", shipped)) == TEXT + "more:\n  x: 1\n"
-
-
-@pytest.mark.parametrize("path", ["gate.new", "nowhere.new", "judge.model.new"])
-def test_a_setting_without_a_place_is_not_added(path: str) -> None:
-    settings, shipped = ParamsText(TEXT), ParamsText(dump_yaml({"gate": {"new": 1}, "nowhere": {"new": 1}}))
-
-    assert not settings.add(path, shipped)
-    assert settings.text == TEXT
-
-
 def test_what_shares_a_line_with_others_is_not_removed() -> None:
     assert not ParamsText(TEXT).remove("gate.margin")
     assert not ParamsText(TEXT).remove("gate.metrics")
@@ -75,18 +59,13 @@ def test_line_ends_stay(text: str, line_end: str) -> None:
     settings = ParamsText(text.replace("\n", line_end))
 
     assert settings.remove("judge.panel")
-    assert settings.add("judge.panel", ParamsText(text))
+    model = f"  model: {flow(parse_yaml(text)['judge']['model'])}\n"
 
-    assert settings.text.replace(line_end, "\n") == text
+    assert settings.rewrite("judge", {"model": model, "more": PANEL})
+
+    panel = text[text.index("  panel:") : text.index("  # below")]
+    assert settings.text.replace(line_end, "\n") == text.replace(panel, PANEL)
     assert settings.text.count("\n") == settings.text.count(line_end)
-
-
-def test_blank_lines_inside_a_text_are_copied() -> None:
-    settings = ParamsText("judge:\n  model: a\n")
-
-    assert settings.add("judge.prompt", ParamsText("judge:\n  prompt: 'one\n\n    two'\n"))
-
-    assert parse_yaml(settings.text)["judge"]["prompt"] == "one\ntwo"
 
 
 KEYS = st.text(string.ascii_lowercase, min_size=1, max_size=4)
@@ -106,10 +85,11 @@ def test_any_settings_stay_but_the_one_that_is_edited(content: dict[str, Any], d
 
     renamed = parse_yaml(edited(lambda s: s.rename(path, "renamed"), text))
     removed = parse_yaml(edited(lambda s: s.remove(path), text))
-    without = ParamsText(dump_yaml(content | {section: others}))
-    added = without.add(path, ParamsText(text))
+    lines = dict.fromkeys(others, "") | {key: f"  {scalar(key)}: {flow(value)}\n" for key, value in others.items()}
+    rewritten = parse_yaml(edited(lambda s: s.rewrite(section, lines | {"renamed": "  renamed: 1\n"}), text))
+    changed = parse_yaml(edited(lambda s: s.set(path, "new"), text))
 
     assert renamed == content | {section: others | {"renamed": content[section][name]}}
     assert removed == content | {section: others}
-    assert added
-    assert parse_yaml(without.text) == content
+    assert rewritten == content | {section: others | {"renamed": 1}}
+    assert changed == content | {section: content[section] | {name: "new"}}

@@ -17,6 +17,7 @@ LAST_STAGE = "report"
 HISTORY = Path("reports/history.html")
 # Command that is no stage → what it does.
 OTHERS = {
+    "params": "Print the settings that runs use, and where each comes from; or explain one",
     "summary": "Print the results of the last run, and where the report is",
     "history": "Print the last runs, and since when something is wrong",
     "export": "Write results in the forms of other tools",
@@ -86,6 +87,14 @@ def _add_judge(judge: argparse.ArgumentParser) -> None:
 
 
 def _add_others(commands: Mapping[str, Parser]) -> None:
+    add = commands["params"].add_argument
+    add("setting", metavar="SETTING", nargs="?", help="only a section or a setting, such as gate or gate.margin")
+    about = "print what a section, a setting or a metric means, such as lexical.bleu"
+    add("--explain", action="store_true", help=about)
+    with_value = {"action": "append", "default": [], "metavar": "NAME=VALUE"}
+    add("-S", "--set-param", dest="changes", **with_value, help="with this value, as in `dvc exp run -S`; repeat")
+    add("--write", action="store_true", help="also write these values into params.yaml")
+    commands["params"].set_defaults(run=_params)
     commands["summary"].set_defaults(run=_summary)
     html = f"write the report of the workspace with past runs instead; default: {HISTORY}"
     commands["history"].add_argument("--html", nargs="?", const=HISTORY, type=Path, metavar="FILE", help=html)
@@ -167,6 +176,12 @@ def _embed(chosen: argparse.Namespace) -> None:
 
 
 _WITH_OPTIONS = {"answer": _answer, "judge": _judge, "embed": _embed}
+
+
+def _params(chosen: argparse.Namespace) -> None:
+    from goldmeter.reference import command
+
+    command.show(chosen.setting, chosen.changes, explained=chosen.explain, written=chosen.write)
 
 
 def _summary(_chosen: argparse.Namespace) -> None:

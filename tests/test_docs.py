@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 
 from goldmeter.metrics.catalogue import metric_class
 from goldmeter.pipeline import params as stated_params
+from goldmeter.pipeline.defaults import PATH
 from goldmeter.pipeline.dvc_yaml import stages
-from goldmeter.pipeline.yaml import parse_yaml
-from scripts.reference import allowed, commands, files, markdown, metrics, params
+from goldmeter.pipeline.yaml import load_yaml, parse_yaml
+from goldmeter.reference import allowed, markdown
+from goldmeter.reference import settings as reference_settings
+from scripts.reference import commands, files
 from tests.documents import PAGES, README, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of
-from tests.small_project import PARAMS, ROOT
+from tests.small_project import ROOT, settings
 
 EVERY_BLOCK = [(page, block) for page in PAGES for block in blocks(page)]
 COMMANDS = sorted({each.line for _, block in EVERY_BLOCK if block.kind == "console" for each in commands_of(block)})
@@ -93,7 +96,7 @@ def options(module: str, words: list[str]) -> set[str]:
 
 
 def test_every_path_of_params_that_is_named_exists() -> None:
-    path = re.compile(rf"`({'|'.join(stated_params.raw())})((?:\.\w+)+)[`:=]")
+    path = re.compile(rf"`({'|'.join(stated_params.models())})((?:\.\w+)+)[`:=]")
     found = [(page, *each) for page in PAGES for each in path.findall(without_blocks(page))]
 
     wrong = [f"{named(page)}: {first}{rest}" for page, first, rest in found if not is_param(first, rest[1:].split("."))]
@@ -109,7 +112,7 @@ def is_param(section: str, steps: list[str]) -> bool:
 
 
 def test_settings_in_the_documentation_are_accepted() -> None:
-    content = stated_params.raw(PARAMS)
+    content = settings()
     # A metric that the reader writes is tested where it is written.
     texts = [block.text for _, block in EVERY_BLOCK if block.kind == "yaml" and "lexical" not in block.mark]
 
@@ -154,7 +157,7 @@ def test_the_readme_lists_what_ci_may_install() -> None:
 
 
 def test_params_are_read_as_yaml_reads_them() -> None:
-    found, raw = params.stated(stated_params.PATH.read_text(encoding="utf-8")), stated_params.raw()
+    found, raw = reference_settings.stated(PATH.read_text(encoding="utf-8")), load_yaml(PATH)
 
     for path, line in found.items():
         value: Any = raw
@@ -174,6 +177,6 @@ def test_no_text_breaks_out_of_its_cell(cells: list[str]) -> None:
 
 
 def test_examples_of_the_generator() -> None:
-    modules = (allowed, commands, files, markdown, metrics, params)
+    modules = (allowed, commands, files, markdown, reference_settings)
 
     assert sum(doctest.testmod(module).failed for module in modules) == 0

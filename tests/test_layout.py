@@ -19,7 +19,7 @@ FLOORS: tuple[set[str], ...] = (
     {"goldmeter.judging", "goldmeter.comparison", "goldmeter.answering"},
     {"goldmeter.reporting"},
     {"goldmeter.history", "goldmeter.labelling"},
-    {"goldmeter.exports", "goldmeter.runner", "goldmeter.serving", "goldmeter.project"},
+    {"goldmeter.exports", "goldmeter.runner", "goldmeter.serving", "goldmeter.project", "goldmeter.reference"},
     {"goldmeter.__main__"},
     {"tasks"},
     {"flows"},

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from goldmeter.console.arguments import Parser
-from scripts.reference.markdown import code, opening, paragraphs, sentence, table
+from goldmeter.reference.markdown import code, opening, paragraphs, sentence, table
 
 MAKEFILE = Path("Makefile")
 _TARGET = re.compile(r"(?P<target>[a-z-]+):[^#=]*(?:# (?P<says>.*))?")

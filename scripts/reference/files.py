@@ -16,8 +16,8 @@ from goldmeter.judging.settings import default_metric
 from goldmeter.metrics.catalogue import names
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import DATA, REPORTS, stages
+from goldmeter.reference.markdown import code, sentence, table
 from goldmeter.reporting import metrics_document
-from scripts.reference.markdown import code, sentence, table
 
 SAYS = {
     "id": "of the row, as `dataset.id` says or a hash",

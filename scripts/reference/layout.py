@@ -3,12 +3,12 @@
 import ast
 from pathlib import Path
 
-from scripts.reference.markdown import code, sentence, table
+from goldmeter.reference.markdown import code, sentence, table
 
 ORDER = (
     "console", "pipeline", "statistics", "text", "ledger", "models", "system", "metrics", "versions", "asking",
     "estimates", "dataset", "wording", "answering", "comparison", "judging", "reporting", "history", "labelling",
-    "exports", "project", "serving",
+    "exports", "project", "reference", "serving",
 )  # fmt: skip
 """Packages of goldmeter/ from those that import nothing of ours to those that import most; a test compares the map."""
 

@@ -9,14 +9,16 @@ import goldmeter  # noqa: F401
 
 
 def _print_interrupted(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Report Ctrl-C during the imports of a command, which take seconds, as `main` does later."""
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, trace)
-        return
-    from goldmeter.console.terminal import INTERRUPTED, print_error
+    """Report Ctrl-C or an error during the imports of a command, which take seconds, as `main` does later."""
+    from goldmeter.console.terminal import INTERRUPTED, USER_ERROR, print_error
 
-    print_error("interrupted")
-    os._exit(INTERRUPTED)  # Python's own exit status for it is 1 where a module was run by its name
+    if issubclass(kind, KeyboardInterrupt):
+        print_error("interrupted")
+    else:
+        sys.__excepthook__(kind, error, trace)
+        sys.stderr.flush()
+    # Python's own exit status is 1, which is a gate's
+    os._exit(INTERRUPTED if issubclass(kind, KeyboardInterrupt) else USER_ERROR)
 
 
 # Only for `python -m flows.NAME`, whose imports run before its `main` can; an import of the package changes nothing.

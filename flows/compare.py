@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from goldmeter.comparison.of_versions import compare_several, compare_versions
 from goldmeter.comparison.render import several_to_markdown, several_to_terminal, to_markdown, to_terminal
 from goldmeter.console.arguments import Parser
 from goldmeter.console.markdown import escaped
-from goldmeter.console.terminal import USER_ERROR, console, exit_status, say, write_markup
+from goldmeter.console.terminal import console, exit_status, say, write_markup, write_no_more
 from goldmeter.errors import ComparisonError, GoldmeterError
 from goldmeter.history.labelled_answers import compare_options
 from goldmeter.history.series import trend_of_versions
@@ -146,7 +145,7 @@ def _gate() -> Gate:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compare; returns the exit status: 0 fine, 1 worse, 2 an error, or a gate that can't decide."""
+    """Compare; returns the exit status, 1 where the gate says so."""
     command_line = parser()
     chosen = command_line.parse_args(arguments)
     if chosen.json == chosen.markdown == STDOUT:
@@ -157,11 +156,7 @@ def main(arguments: Sequence[str]) -> int:
         command_line.error("--flow and --map: of two versions, not of more")
     if chosen.against and not chosen.more:
         command_line.error("--against: of three versions or more")
-    try:
-        return exit_status(lambda: _command(chosen))
-    except Exception:  # noqa: BLE001 (Python's own exit status for it is 1, which says worse)
-        traceback.print_exc()
-        return USER_ERROR
+    return exit_status(lambda: _command(chosen))
 
 
 def parser() -> Parser:
@@ -169,8 +164,7 @@ def parser() -> Parser:
     command_line = Parser(
         prog="python -m flows.compare",
         description=f"{__doc__} Section gate of params.yaml says what is compared, and what stops a release.",
-        epilog="Exit status: 0 fine; 1 worse, or undecided where gate.fail_on says so; 2 an error, or not comparable; "
-        "130 interrupted.",
+        gate="do not ship: worse, or undecided where gate.fail_on says so",
         examples=[
             "python -m flows.compare main",
             "python -m flows.compare v1.2 HEAD --markdown",
@@ -275,7 +269,20 @@ def _require_folders(files: Mapping[str, Path | None]) -> None:
 def _write(
     chosen: argparse.Namespace, document: Mapping[str, Any], as_markdown: str, print_table: Callable[[Console], None]
 ) -> None:
-    """Write the requested forms; and a table to the terminal, unless standard output takes one of the forms."""
+    """Write the requested forms; and a table to the terminal, unless standard output takes one of the forms.
+
+    The decision holds whoever reads it: where standard output is closed early, the rest is not written.
+    """
+    try:
+        _write_forms(chosen, document, as_markdown, print_table)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        write_no_more()
+
+
+def _write_forms(
+    chosen: argparse.Namespace, document: Mapping[str, Any], as_markdown: str, print_table: Callable[[Console], None]
+) -> None:
     taken = STDOUT in (chosen.json, chosen.markdown)
     if chosen.json is not None:
         _write_text(to_json(document, ascii_only=chosen.json == STDOUT), chosen.json)

@@ -25,7 +25,7 @@ from goldmeter.answering.calls import require_keys
 from goldmeter.asking.budget import SPENT_FILE
 from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
 from goldmeter.console.arguments import Parser
-from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_rendered
+from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_no_more, write_rendered
 from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
 from goldmeter.history import labelled_answers
 from goldmeter.judging.preflight import require_key
@@ -37,7 +37,7 @@ from goldmeter.pipeline.params import DEFAULT
 from goldmeter.pipeline.run import Run
 from goldmeter.reporting import summary
 from goldmeter.serving import flow_runs, server
-from goldmeter.serving.record import AtWork, Recorded, kept_in_history, recorded
+from goldmeter.serving.record import AtWork, Recorded, TryLater, kept_in_history, recorded
 from goldmeter.system import locks, processes
 from goldmeter.system.command_supervisor import GRACE, STOPPED, TIMED_OUT
 from goldmeter.versions.version import LOCK, WORKSPACE, Version
@@ -323,9 +323,7 @@ def main(arguments: Sequence[str]) -> int:
         shown.append(_numbers(run))  # read now: at the exit no thread can be started
         if run.failure is None:
             return 0
-        if isinstance(run.failure, AtWork):
-            return TRY_LATER
-        return 1 if run.facts is None else USER_ERROR  # not recorded, or not added to the history
+        return TRY_LATER if isinstance(run.failure, AtWork | TryLater) else USER_ERROR
 
     return exit_status(body, "interrupted; the running stages changed no table")
 
@@ -335,9 +333,7 @@ def parser() -> Parser:
     command_line = Parser(
         prog="python -m flows.evaluate",
         description=__doc__,
-        epilog="Exit status: 0 done; 1 a stage failed; 2 an error before any stage ran, or the run was not recorded; "
-        "75 batches are at work, or Prefect's temporary server ended: run again; 130 interrupted. "
-        "`dvc repro` does the same without retries, timeouts and logs.",
+        epilog="`dvc repro` does the same without retries, timeouts and logs.",
     )
     add = command_line.add_argument
     add("--retry-failed", action="store_true", help="ask models again where they failed")
@@ -362,7 +358,8 @@ def _failure_of(state: State[Any]) -> str | None:
         return AtWork(state.message) if state.name == AT_WORK else None
     error = state.result(raise_on_failure=False)
     if isinstance(error, EvaluationError):
-        return "\n\n".join(f"{failure.title}\n\n{failure.message}" for failure in error.failures)
+        said = "\n\n".join(f"{failure.title}\n\n{failure.message}" for failure in error.failures)
+        return TryLater(said) if all(failure.may_retry for failure in error.failures) else said
     return f"error: {error if isinstance(error, BaseException) else state.message}"
 
 
@@ -377,11 +374,15 @@ def _numbers(run: Recorded) -> str:
 
 
 def _print_outcome(done: Sequence[Recorded], shown: Sequence[str]) -> None:
-    for text in shown:
-        write_rendered(text)
+    try:
+        for text in shown:
+            write_rendered(text)
+        for run in done:
+            if run.experiment:
+                say(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
+    except BrokenPipeError:
+        write_no_more()
     for run in done:
-        if run.experiment:
-            say(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
         if run.failure:
             say(f"\n{run.failure}", sys.stderr)
 

@@ -71,9 +71,8 @@ def parser() -> Parser:
     command_line = Parser(
         prog="python -m flows.schedule",
         description=__doc__,
-        epilog="Exit status: 0 ended by SIGTERM or Ctrl-C, or listed; 2 an error; 75 Prefect's server ended, or takes "
-        "no end of a run: start again. The result of each run is reported by schedule.NAME.notify, "
-        "`python -m tasks history` and Prefect.",
+        epilog="SIGTERM or Ctrl-C ends it, with exit status 0. The result of each run is reported by "
+        "schedule.NAME.notify, `python -m tasks history` and Prefect.",
     )
     command_line.add_argument("names", nargs="*", metavar="NAME", help="a schedule of params.yaml; default: all")
     command_line.add_argument("--list", action="store_true", help="print what would be served and when, and exit")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from goldmeter.errors import GoldmeterError
+from goldmeter.errors import GoldmeterError, did_you_mean
 from goldmeter.pipeline import git, revisions
 from goldmeter.pipeline.revisions import own_version
 from goldmeter.project import template
@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             missing = next((mark for mark in MARKS if not Path(mark).is_file()), "")
             is_part = any(Path(mark).is_file() for mark in MARKS)
             how = f"`git checkout {missing}` restores it" if is_part else "`goldmeter init` makes one"
+            if given[0] not in (names := _names()) and (similar := did_you_mean(given[0], names)):
+                _end(f"{given[0]!r}: no such command{similar}")
             _end(f"{Path.cwd()}: {f'{missing} is missing' if is_part else 'holds no project'}; {how}")
         else:
             _make_project()
@@ -49,6 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     # The stages call `python`: this one, active or not.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     os.execv(sys.executable, [sys.executable, "-m", "flows", *given])
+
+
+def _names() -> list[str]:
+    """The commands that a new project has in flows/."""
+    return ["run", *sorted(path.stem for path in (template.ROOT / "flows").glob("[a-z]*.py"))]
 
 
 def _tell_of_another_version() -> None:

@@ -33,10 +33,6 @@ PLANS = {
     "answer": "how many calls would be made, and their cost",
     "embed": "how many texts would be embedded, and the minutes that this takes",
 }
-EXIT_STATUS = (
-    "Exit status: 0 done; 2 an error that the message explains; 75 a server did not answer, or batches are "
-    "at work: try later; 130 interrupted."
-)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -58,7 +54,6 @@ def parser() -> Parser:
     top = Parser(
         prog="python -m tasks",
         description="Run one stage of dvc.yaml, as `dvc repro` does, or print results of the last runs.",
-        epilog=EXIT_STATUS,
     )
     descriptions = {stage.name: stage.description for stage in stages().values()}
     commands = top.add_commands("stage|command", descriptions | OTHERS)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from goldmeter.console.terminal import EXIT_STATUSES, STOPPED_BY_GATE
 from goldmeter.errors import did_you_mean
 
 
@@ -15,10 +16,12 @@ class Parser(argparse.ArgumentParser):
 
     Args:
         examples: Commands that the help shows on a line each.
+        gate: When the command ends with the exit status of a gate; empty: never.
     """
 
-    def __init__(self, *, examples: Sequence[str] = (), **options: Any) -> None:
+    def __init__(self, *, examples: Sequence[str] = (), gate: str = "", **options: Any) -> None:
         self.examples = tuple(examples)
+        self.gate = gate
         self.arguments: list[argparse.Action] = []
         self.commands: dict[str, tuple[str, Parser]] = {}
         super().__init__(allow_abbrev=False, **options)
@@ -47,6 +50,9 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def format_help(self) -> str:
-        """The help, and the examples below it, not wrapped, so that they can be copied."""
+        """The help; below it the examples, not wrapped, so that they can be copied, and every exit status."""
         lines = "".join(f"  {example}\n" for example in self.examples)
-        return super().format_help() + (f"\nexamples:\n{lines}" if lines else "")
+        of_gate = {STOPPED_BY_GATE: self.gate} if self.gate else {}
+        listed = [(status, of_gate.get(status, says)) for status, says in EXIT_STATUSES.items()]
+        ends = "".join(f"  {status:<5}{says}\n" for status, says in listed if status != STOPPED_BY_GATE or self.gate)
+        return super().format_help() + (f"\nexamples:\n{lines}" if lines else "") + f"\nexit status:\n{ends}"

@@ -3,7 +3,9 @@
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from shutil import get_terminal_size
@@ -17,10 +19,20 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+STOPPED_BY_GATE = 1
 USER_ERROR = 2
 TRY_LATER = 75  # EX_TEMPFAIL of sysexits.h
 INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE
+# What every command ends with.
+EXIT_STATUSES = {
+    0: "done",
+    STOPPED_BY_GATE: "only of a gate: do not ship",
+    USER_ERROR: "wrong use or input, or a fault, which the message explains",
+    TRY_LATER: "a server, a cluster or a batch is not ready: try again",
+    INTERRUPTED: "interrupted by Ctrl-C",
+    PIPE_CLOSED: "nobody reads standard output any more; a gate's own status comes first",
+}
 # Columns where neither a terminal nor COLUMNS says how many there are.
 PIPED_WIDTH = 120
 # Columns that are enough for any table.
@@ -66,8 +78,14 @@ def console() -> "Console":
     """Standard output for tables, without markup; texts of others go through `plain` or `visible` first."""
     from rich.console import Console
 
+    class Terminal(Console):
+        """A console that leaves a closed pipe to `exit_status`: rich's own ends with status 1, which is a gate's."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     width = get_terminal_size((PIPED_WIDTH, 0)).columns
-    return Console(width=width, markup=False, highlight=False, emoji=False)
+    return Terminal(width=width, markup=False, highlight=False, emoji=False)
 
 
 def plain(text: str, style: str = "") -> "Text":
@@ -105,16 +123,31 @@ def exit_status(body: Callable[[], int | None], interrupted: str = "interrupted"
     _open_streams()
     _accept_any_text()
     try:
-        return body() or 0
+        return _flushed(body() or 0)
     except KeyboardInterrupt:
         print_error(interrupted)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write goes nowhere
+        write_no_more()
         return PIPE_CLOSED
     except (GoldmeterError, ModuleNotFoundError, OSError, MemoryError) as error:
         print_error(message(error))
         return TRY_LATER if isinstance(error, ServerError | ClusterError | StorageError) else USER_ERROR
+    except Exception:  # noqa: BLE001 (Python's own exit status for it is 1, which is a gate's)
+        traceback.print_exc()
+        return USER_ERROR
+
+
+def _flushed(status: int) -> int:
+    """The status, after all is written that standard output still buffers."""
+    sys.stdout.flush()
+    return status
+
+
+def write_no_more() -> None:
+    """Let what is left to write go nowhere, after a BrokenPipeError of standard output."""
+    with suppress(OSError, ValueError):  # a stream without a file descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def message(error: BaseException) -> str:

@@ -43,7 +43,7 @@ def parser() -> Parser:
     command_line = Parser(
         prog="python -m flows.label",
         description=__doc__,
-        epilog="Exit status: 0 done; 2 an error; 130 interrupted. --take sets section dataset of params.yaml.",
+        epilog="--take sets section dataset of params.yaml.",
         examples=[
             "python -m flows.label --rows 100",
             "python -m flows.label --take active-100-of-480-0f3a9c1d-anna.csv active-100-of-480-0f3a9c1d-ben.csv",

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser(
         prog="goldmeter upgrade",
         description=__doc__,
-        epilog="Exit status: 0 done; 2 an error. A file that you have changed stays.",
+        epilog="A file that you have changed stays.",
         examples=["pip install --upgrade goldmeter", "goldmeter upgrade"],
     )
     parser.parse_args(arguments)

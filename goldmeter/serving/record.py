@@ -16,6 +16,12 @@ class AtWork(str):
     __slots__ = ()
 
 
+class TryLater(str):
+    """The message of a run that failed for reasons that may pass, such as a server that did not answer."""
+
+    __slots__ = ()
+
+
 class Recorded(NamedTuple):
     """The outcome of a run that was to be recorded.
 

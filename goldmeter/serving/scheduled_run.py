@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from goldmeter.comparison.render import to_markdown
 from goldmeter.console.arguments import Parser
-from goldmeter.console.terminal import USER_ERROR, print_error, say
+from goldmeter.console.terminal import STOPPED_BY_GATE, USER_ERROR, print_error, say
 from goldmeter.errors import DataError, GoldmeterError, ParamsError, VersionError
 from goldmeter.history import decision
 from goldmeter.history.decision import RunDecision, check_baseline
@@ -47,7 +47,8 @@ def main(arguments: Sequence[str], run_and_record: RunAndRecord) -> int:
         run_and_record: Runs every stage, and records the run under the name of the schedule.
 
     Returns:
-        0 when the run succeeded without an alarm, else 1; 2, without an outcome, outside of the schedule's worktree.
+        0 when the run succeeded, 1 with an alarm, 2 when it failed; outside of the schedule's worktree there is no
+        outcome.
     """
     parser = Parser(prog="python -m flows.scheduled_run", description=__doc__)
     parser.add_argument("name", metavar="NAME", help="a schedule of params.yaml")
@@ -63,7 +64,8 @@ def main(arguments: Sequence[str], run_and_record: RunAndRecord) -> int:
     say(outcome.sentence, sys.stdout if outcome.ok else sys.stderr)
     with replacing(chosen.outcome) as temporary:
         temporary.write_text(outcome.model_dump_json(), encoding="utf-8")
-    return 0 if outcome.ok else 1
+    failed = STOPPED_BY_GATE if outcome.alarms else USER_ERROR
+    return 0 if outcome.ok else failed
 
 
 def require_worktree(name: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from goldmeter.console.arguments import Parser
+from goldmeter.console.terminal import EXIT_STATUSES, STOPPED_BY_GATE
 from goldmeter.reference.markdown import code, opening, paragraphs, sentence, table
 
 MAKEFILE = Path("Makefile")
@@ -23,6 +24,11 @@ def parser_of(module: str) -> Parser:
 def command(module: str) -> str:
     """A chapter on one command: its arguments, its subcommands, and what those take."""
     return "\n\n".join(_chapter(f"python -m {module}", parser_of(module), "##"))
+
+
+def exit_statuses() -> str:
+    """One row for each exit status, of all commands."""
+    return table(["exit status", "meaning"], [[code(status), opening(says)] for status, says in EXIT_STATUSES.items()])
 
 
 def targets(path: Path = MAKEFILE) -> str:
@@ -47,6 +53,8 @@ def _chapter(name: str, parser: Parser, level: str, purpose: str = "", above: st
     if parser.commands:
         rows = [[code(command), sentence(does)] for command, (does, _) in parser.commands.items()]
         yield table(["command", "does"], rows)
+    if parser.gate:
+        yield sentence(f"Exit status {STOPPED_BY_GATE}: {parser.gate}")
     if parser.epilog != above:
         yield from map(sentence, filter(None, paragraphs(parser.epilog)))
     if parser.examples:

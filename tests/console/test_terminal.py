@@ -277,12 +277,12 @@ def test_an_error_never_goes_to_standard_output(
     assert capsys.readouterr().out == ""
 
 
-def test_an_unexpected_exception_is_not_hidden() -> None:
+def test_an_unexpected_exception_is_not_hidden(capsys: pytest.CaptureFixture[str]) -> None:
     def body() -> int:
         raise TypeError("a mistake")
 
-    with pytest.raises(TypeError):
-        exit_status(body)
+    assert exit_status(body) == USER_ERROR
+    assert capsys.readouterr().err.endswith("TypeError: a mistake\n")
 
 
 def test_errors_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """`python -m flows.compare`: its exit status, its forms, and what it says when it can't compare."""
 
+import io
 import json
 import os
 import shutil
@@ -343,3 +344,23 @@ def test_the_settings_that_ship_name_no_measure() -> None:
     assert gate == {
         "primary": None, "metrics": {}, "margin": 0.0, "confidence": 0.95, "fail_on": "worse", "max_unmeasured": 0.05,
     }  # fmt: skip
+
+
+class Closed(io.StringIO):
+    """Standard output whose reader went away after the first line."""
+
+    def write(self, text: str) -> int:
+        if "\n" in self.getvalue():
+            raise BrokenPipeError
+        return super().write(text)
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(("new", "status"), [("+" * 40, 0), ("." * 40, 1)])
+def test_the_decision_is_the_exit_status_whoever_stops_reading(
+    new: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(old=answers("+" * 40), new=answers(new))
+    monkeypatch.setattr(sys, "stdout", Closed())
+
+    assert main(["old", "new"]) == status

@@ -73,7 +73,7 @@ def failed(project: Any) -> Ended:
 @pytest.fixture(scope="module")
 def mended(project: Any, failed: Ended) -> Ended:
     """Three stages that end only when all three run at the same time."""
-    assert failed.status == 1
+    assert failed.status == 2
     for stage in ("lexical", "embed", "judge"):
         project.mode(stage, "together lexical embed judge")
     return evaluate(project, "--retry-failed", GOLDMETER_FLOW_RUN=RUN_NAME)
@@ -135,7 +135,7 @@ def test_everything_is_up_to_date_after_a_flow_and_no_process_looked_beyond_its_
 
 @pytest.mark.long
 def test_a_failed_stage_fails_the_run_and_the_last_thing_printed_is_what_it_said(failed: Ended) -> None:
-    assert failed.status == 1
+    assert failed.status == 2
     assert "Traceback" not in failed.output
     assert re.search("ERROR .* 'embed' - stage embed: exit status 1: embed: the reason and what to do\n", failed.output)
     assert failed.output.endswith(

@@ -51,7 +51,7 @@ def test_a_stage_over_its_time_is_ended_and_fails_the_run(project: Any, is_runni
 
     status, output = project.evaluate()
 
-    assert status == 1
+    assert status == 75
     assert output.endswith("load: stopped after 5 s (params.yaml: run.timeouts.load, or default)\n")
     assert not is_running(project.pid("load"))
     assert not is_running(project.pid("grandchild"))

@@ -217,3 +217,8 @@ def test_in_a_project_a_command_is_that_of_its_flows(tmp_path: Path) -> None:
 
     assert became("judge", "--plan") == [*FLOWS, "judge", "--plan"]
     assert Path.cwd() == tmp_path
+
+
+def test_a_misspelt_command_is_told_where_there_is_no_project(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("evalute") == 2
+    assert capsys.readouterr().err == "error: 'evalute': no such command; did you mean evaluate?\n"

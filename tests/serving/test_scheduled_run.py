@@ -183,7 +183,7 @@ def test_an_error_that_names_a_file_which_is_no_utf8_is_told(monkeypatch: pytest
 
     monkeypatch.setattr(Stages, "run_and_record", changed)
 
-    assert written_outcome(tmp_path, 1)["sentence"] == "caf\\udce9.py: changed while the run went on"
+    assert written_outcome(tmp_path, 2)["sentence"] == "caf\\udce9.py: changed while the run went on"
 
 
 @pytest.mark.usefixtures("worktree", "recorded")

@@ -79,7 +79,7 @@ def parser() -> Parser:
     command_line = Parser(
         prog="python -m flows.init",
         description=__doc__,
-        epilog="Exit status: 0 done; 2 an error; 130 interrupted. Only section `dataset` of params.yaml is replaced.",
+        epilog="In params.yaml only section `dataset` changes, and what another task needs.",
         examples=[
             "python -m flows.init data/mine.csv",
             "python -m flows.init data/parts --pattern '*.parquet'",

@@ -193,6 +193,7 @@ def parser() -> Parser:
         help="a candidate that was renamed; OLD= if it was dropped",
     )
     add("--rescore", action="store_true", help="score BASE again by HEAD's settings, where that needs no model")
+    add("--all", action="store_true", help="print every measure and note, not only those to decide by")
     for name, default, content in (
         ("--json", STDOUT, "the comparison as JSON; default: to stdout"),
         ("--markdown", STDOUT, "the comparison as Markdown, for a pull request; default: to stdout"),
@@ -219,7 +220,7 @@ def _command(chosen: argparse.Namespace) -> int:
         document = compare_by_params(
             chosen.base, chosen.head, renamed=renamed, rescore=chosen.rescore, page=chosen.html
         )
-    _write(chosen, document, to_markdown(document), partial(to_terminal, document))
+    _write(chosen, document, to_markdown(document), partial(to_terminal, document, every=chosen.all))
     return comparison_lines.outcome(document).status
 
 

@@ -90,6 +90,8 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     add("-S", "--set-param", dest="changes", **with_value, help="with this value, as in `dvc exp run -S`; repeat")
     add("--write", action="store_true", help="also write these values into params.yaml")
     commands["params"].set_defaults(run=_params)
+    every = "print every measure, not only those to look at first"
+    commands["summary"].add_argument("--all", action="store_true", help=every)
     commands["summary"].set_defaults(run=_summary)
     html = f"write the report of the workspace with past runs instead; default: {HISTORY}"
     commands["history"].add_argument("--html", nargs="?", const=HISTORY, type=Path, metavar="FILE", help=html)
@@ -179,12 +181,12 @@ def _params(chosen: argparse.Namespace) -> None:
     command.show(chosen.setting, chosen.changes, explained=chosen.explain, written=chosen.write)
 
 
-def _summary(_chosen: argparse.Namespace) -> None:
+def _summary(chosen: argparse.Namespace) -> None:
     from goldmeter.history import labelled_answers
     from goldmeter.reporting import summary
 
     out = console()
-    summary.show(out)
+    summary.show(out, every=chosen.all)
     labelled_answers.warn(out)
 
 

@@ -384,7 +384,7 @@ class FrameComparison:
 
     def __str__(self) -> str:
         text = StringIO()
-        render.to_terminal(self.document, Console(file=text, width=WIDTH))
+        render.to_terminal(self.document, Console(file=text, width=WIDTH), every=True)
         return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
     __repr__ = __str__

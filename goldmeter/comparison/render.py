@@ -36,32 +36,68 @@ CAPTION = (
     "would decide; finds: the smallest difference that 4 of 5 such runs show; measures without a role stop no release"
 )
 CUT_IN_MARKDOWN = 200
+# The columns of a measure among those to decide by.
+SHORT = comparison_lines.MEASURE_COLUMNS[:6]
 # Columns of numbers in a table of several versions.
 RIGHT = {1, 2, 3}
 
 
-def to_terminal(document: ComparisonDocument, console: Console) -> None:
-    """Print the decision, then the comparison; a narrow terminal gets more lines, and no number is cut."""
-    sentence, *reasons = comparison_lines.lead(document)
+def to_terminal(document: ComparisonDocument, console: Console, *, every: bool = False) -> None:
+    """Print the decision, then the comparison; a narrow terminal gets more lines, and no number is cut.
+
+    Args:
+        document: The comparison.
+        console: Where to print.
+        every: Every measure and note of every candidate, not only those to decide by.
+    """
+    sentence, *reasons = comparison_lines.lead(document, every=every)
     console.print(plain(sentence), style=f"bold {COLOURS[document['decision']['verdict']]}", highlight=False)
     for reason in reasons:
         console.print(plain(f"· {reason}"), highlight=False)
-    console.print()
+    if every:
+        console.print()
+    are_unchanged = all(map(comparison_lines.is_unchanged, document["pairs"]))
     for pair in document["pairs"]:
-        console.print(plain(comparison_lines.title(document, pair)), style="bold")
-        console.print(plain(comparison_lines.rows_line(pair)), highlight=False)
-        if comparison_lines.is_unchanged(pair):
-            console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
-        elif pair["measures"]:
-            console.print("", *_measures(pair, console), "", sep="\n")
-        for title, cells in classes.comparison_tables(pair).items():
-            console.print(plain(title, "italic"), _class_table(cells), "", sep="\n")
-        for note in [*notes.notes(pair), comparison_lines.changed_rows_line(pair)]:
-            console.print(plain(f"· {note}"), highlight=False)
-        if worst := pair["flips"]["worst"]:
-            console.print(*_changed_rows(worst[:CHANGED_ROWS_ON_TERMINAL], console), sep="\n")
+        if every:
+            _print_in_full(document, pair, console)
+        elif are_unchanged or not comparison_lines.is_unchanged(pair):
+            _print_in_short(document, pair, console)
     for note in (*classes.comparison_notes(document), *notes.candidates_notes(document)):
         console.print(plain(f"· {note}"), highlight=False)
+
+
+def _print_in_short(document: ComparisonDocument, pair: PairEntry, console: Console) -> None:
+    title = f"{comparison_lines.title(document, pair)}, {comparison_lines.rows_line(pair)}"
+    console.print()
+    console.print(plain(title), style="bold", highlight=False)
+    if comparison_lines.is_unchanged(pair):
+        console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
+        return
+    shown = comparison_lines.first(pair)
+    if shown.measures:
+        console.print(*_measures(pair | {"measures": shown.measures}, console, SHORT), sep="\n")
+    _print_classes(pair, console)
+    for line in filter(None, [shown.rest, *notes.notes(pair, every=False), *comparison_lines.changed_answers(pair)]):
+        console.print(plain(line), highlight=False)
+
+
+def _print_in_full(document: ComparisonDocument, pair: PairEntry, console: Console) -> None:
+    console.print(plain(comparison_lines.title(document, pair)), style="bold")
+    console.print(plain(comparison_lines.rows_line(pair)), highlight=False)
+    if comparison_lines.is_unchanged(pair):
+        console.print(plain(f"all {len(pair['measures'])} measures unchanged on every row"), highlight=False)
+    elif pair["measures"]:
+        console.print("", *_measures(pair, console), "", plain(CAPTION, "dim italic"), "", sep="\n")
+    _print_classes(pair, console)
+    for note in [*notes.notes(pair), comparison_lines.changed_rows_line(pair)]:
+        console.print(plain(f"· {note}"), highlight=False)
+    if worst := pair["flips"]["worst"]:
+        console.print(*_changed_rows(worst[:CHANGED_ROWS_ON_TERMINAL], console), sep="\n")
+
+
+def _print_classes(pair: PairEntry, console: Console) -> None:
+    for title, cells in classes.comparison_tables(pair).items():
+        console.print(plain(title, "italic"), _class_table(cells), "", sep="\n")
 
 
 def to_markdown(document: ComparisonDocument) -> str:
@@ -69,25 +105,25 @@ def to_markdown(document: ComparisonDocument) -> str:
     return "\n".join(_markdown(document)) + "\n"
 
 
-def _measures(pair: PairEntry, console: Console) -> Iterator[RenderableType]:
+def _measures(
+    pair: PairEntry, console: Console, columns: Sequence[str] = comparison_lines.MEASURE_COLUMNS
+) -> Iterator[RenderableType]:
     """A table in the first layout that fits the terminal, or a few lines for each measure when none fits."""
     layouts = [(1, BROKEN[:0]), (1, BROKEN[:1]), *((0, BROKEN[:n]) for n in range(1, len(BROKEN) + 1))]
-    tables = (_table(pair, padding, broken) for padding, broken in layouts)
+    tables = (_table(pair, columns, padding, broken) for padding, broken in layouts)
     if table := next((one for one in tables if width_of(one, console) <= console.width), None):
         yield table
     else:
         for name, measure in pair["measures"].items():
             yield from _lines(name, measure)
-    yield ""
-    yield plain(CAPTION, "dim italic")
 
 
-def _table(pair: PairEntry, padding: int, broken: Collection[str]) -> Table:
+def _table(pair: PairEntry, shown: Sequence[str], padding: int, broken: Collection[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, padding, 0, 0))
-    rows = [comparison_lines.measure_cells(name, measure) for name, measure in pair["measures"].items()]
-    columns = [_column(texts, broken) for texts in zip(comparison_lines.MEASURE_COLUMNS, *rows, strict=True)]
+    rows = [_cells(name, measure, shown) for name, measure in pair["measures"].items()]
+    columns = [_column(texts, broken) for texts in zip(shown, *rows, strict=True)]
     heads, *lines = zip(*columns, strict=True)
-    for name, head in zip(comparison_lines.MEASURE_COLUMNS, heads, strict=True):
+    for name, head in zip(shown, heads, strict=True):
         table.add_column(head, justify="left" if name in {"measure", "verdict"} else "right", no_wrap=True)
     for cells, measure in zip(lines, pair["measures"].values(), strict=True):
         table.add_row(*map(plain, cells), style=_style(measure))
@@ -101,6 +137,14 @@ def _class_table(rows: Sequence[Sequence[str]]) -> Table:
     for cells in rows:
         table.add_row(*map(plain, cells))
     return table
+
+
+def _cells(name: str, measure: MeasureEntry, shown: Sequence[str]) -> list[str]:
+    """The cells of these columns; without the caption that names it, a difference has its unit."""
+    cells = dict(zip(comparison_lines.MEASURE_COLUMNS, comparison_lines.measure_cells(name, measure), strict=True))
+    if shown is SHORT and measure["verdict"] != Verdict.UNCHANGED:
+        cells["difference"] = comparison_lines.interval(measure["difference"], measure["unit"])
+    return [cells[column] for column in shown]
 
 
 def _style(measure: MeasureEntry) -> str:

@@ -98,6 +98,11 @@ def plain(text: str, style: str = "") -> "Text":
     return Text(encodable(visible(text), _encoding(sys.stdout)), style)
 
 
+def linked(path: Path, out: "Console") -> "Text":
+    """A path that a terminal opens by a click; elsewhere only its text."""
+    return plain(str(path), f"link {path.resolve().as_uri()}" if out.is_terminal else "")
+
+
 def width_of(table: "Table", out: "Console") -> int:
     """Columns that the table takes when its width is not limited."""
     return out.measure(table, options=out.options.update_width(UNLIMITED_WIDTH)).maximum

@@ -2,20 +2,21 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldmeter.console import markdown
-from goldmeter.console.format import NONE, abridged_apart, counted, cut, listed, number, rate
-from goldmeter.console.terminal import plain, width_of
+from goldmeter.console.format import NONE, abridged_apart, counted, cut, listed, number, rate, rate_interval
+from goldmeter.console.terminal import linked, plain, width_of
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.headline import as_headlined
 from goldmeter.estimates.metrics_report import (
     METRICS,
     Candidates,
     DatasetCounts,
+    HeadlineEntry,
     Limited,
     MetricEntry,
     MetricsReport,
@@ -57,10 +58,12 @@ MIN_METRIC_WIDTH = 8
 REASONS = 3
 # Candidates whose rates stand below the conclusion.
 RATES = 5
+# Measures that are shown first.
+MOST = 6
 
 
 class MetricCell(NamedTuple):
-    """A metric of a candidate: value with interval; measured: how many of its rows have a score."""
+    """A measure of a candidate: value with interval; measured: how many of its rows have a score."""
 
     text: str
     measured: int
@@ -76,12 +79,14 @@ class Summary(NamedTuple):
     """The numbers of a run.
 
     conclusion: None if the run wrote no headlines. evidence: lines below it.
-    cells: metric → candidate → cell. usual_counts: candidate → the counts that most of its metrics have.
+    cells: measure → candidate → cell; a metric's name stands for its pass rate, as in comparisons, and .value for its
+    score. first: the measures to look at first. usual_counts: candidate → the counts that most of its metrics have.
     """
 
     conclusion: Conclusion | None
     evidence: list[str]
     cells: dict[str, dict[str, MetricCell]]
+    first: list[str]
     usual_counts: dict[str, str]
     warnings: list[str]
 
@@ -102,19 +107,31 @@ def of_last_run(metrics: Path = Path(METRICS), validation: Path = VALIDATION) ->
         return _summary(document, [*_failed_checks(validation)])
 
 
-def show(out: "Console", *, reported: bool = False) -> None:
-    """Print the summary and the path of the report; reported: the report was just made from these numbers."""
+def show(out: "Console", *, reported: bool = False, every: bool = False) -> None:
+    """Print the summary and the path of the report.
+
+    Args:
+        out: Where to print.
+        reported: The report was just made from these numbers.
+        every: Every measure, not only those to look at first.
+    """
     summary = of_last_run()
     if summary is None:
         out.print(NO_RUN)
         return
-    to_terminal(summary, out)
+    to_terminal(summary, out, every=every)
     if REPORT.exists():
-        out.print(f"report: {REPORT}" if reported or _is_reported() else OTHER_REPORT)
+        out.print(plain("report: ") + linked(REPORT, out) if reported or _is_reported() else OTHER_REPORT)
 
 
-def to_terminal(summary: Summary, out: "Console") -> None:
-    """Print the summary within the width of the terminal, in several tables if there are many candidates."""
+def to_terminal(summary: Summary, out: "Console", *, every: bool = False) -> None:
+    """Print the summary within the width of the terminal, in several tables if there are many candidates.
+
+    Args:
+        summary: What to print.
+        out: Where.
+        every: Every measure, not only those to look at first.
+    """
     if summary.conclusion:
         out.print(plain(summary.conclusion.sentence), style="bold")
         if summary.conclusion.more:
@@ -123,8 +140,12 @@ def to_terminal(summary: Summary, out: "Console") -> None:
         for line in summary.evidence:
             out.print(plain(line))
         out.print()
-    for table in _tables(summary, out):
+    left = 0 if every else len(summary.cells) - len(summary.first)
+    shown = summary if every else summary._replace(cells={name: summary.cells[name] for name in summary.first})
+    for table in _tables(shown, out):
         out.print(table, "")
+    if left:
+        out.print(plain(f"{left} more: python -m tasks summary --all"), "")
     for warning in summary.warnings:
         out.print(plain(f"! {warning}"), style="yellow")
 
@@ -148,19 +169,14 @@ def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
     candidates = document["candidates"]
     headlines = document.get("headlines", {})
     metrics = [metric for metric, entries in _by_metric(candidates).items() if not _not_asked(entries)]
-    cells = {
-        metric: {
-            name: _cell(values[metric], as_headlined(headlines, name, metric, values[metric]))
-            for name, values in candidates.items()
-            if metric in values
-        }
-        for metric in metrics
-    }
+    shown = [measure for metric in metrics for measure in _measures(metric, candidates, headlines)]
+    cells = {measure.name: measure.cells for measure in shown}
     conclusion = conclude(document)
     return Summary(
         conclusion,
         [*_evidence(conclusion, document)],
         cells,
+        _first(shown, conclusion.measure if conclusion else ""),
         {name: _usual_counts([row[name] for row in cells.values() if name in row]) for name in candidates},
         [*failed_checks, *lost_votes(document), *_unmeasured(candidates), *_rejected(document["dataset"])],
     )
@@ -218,9 +234,57 @@ def _not_asked(entries: Sequence[MetricEntry]) -> bool:
     return not any(entry["n"] or entry["n_failed"] for entry in entries)
 
 
-def _cell(entry: MetricEntry, shown: Limited) -> MetricCell:
+class _Measure(NamedTuple):
+    """A pass rate or a score of each candidate, as numbers and as they are shown."""
+
+    name: str
+    limited: list[Limited]
+    cells: dict[str, MetricCell]
+
+
+def _measures(metric: str, candidates: Candidates, headlines: Mapping[str, HeadlineEntry]) -> Iterator[_Measure]:
+    """Yield the pass rate of a metric, and its score, unless that is the same."""
+    entries = {name: values[metric] for name, values in candidates.items() if metric in values}
+    rates = {
+        name: as_headlined(headlines, name, metric, entry["pass_rate"])
+        for name, entry in entries.items()
+        if entry.get("pass_rate")
+    }
+    if rates:
+        cells = {name: _cell(entries[name], rate_interval(*_three(one))) for name, one in rates.items()}
+        yield _Measure(metric, [*rates.values()], cells)
+    is_score = any(entry.get("pass_rate", {}).get("value") != entry["value"] for entry in entries.values())
+    if not rates or is_score:
+        scores = {name: as_headlined(headlines, name, f"{metric}.value", entry) for name, entry in entries.items()}
+        cells = {name: _cell(entries[name], _interval(*_three(one))) for name, one in scores.items()}
+        yield _Measure(f"{metric}.value", [*scores.values()], cells)
+
+
+def _first(measures: Sequence[_Measure], primary: str) -> list[str]:
+    """The names of the measures to look at first: the primary one, then where candidates differ most; no equal ones."""
+    order = sorted(measures, key=lambda one: -_spread(one.limited))
+    start = sorted((one for one in order if one.name in {primary, f"{primary}.value"}), key=lambda one: one.name)[:1]
+    first: dict[str, _Measure] = {}
+    for one in [*start, *order]:
+        if all(one.cells != other.cells for other in first.values()):
+            first[one.name] = one
+    return [*first][:MOST]
+
+
+def _spread(limited: Sequence[Limited]) -> float:
+    """How far apart the candidates are, in widths of the widest interval; without limits 0."""
+    values = [one["value"] for one in limited if one["value"] is not None]
+    widths = [one["high"] - one["low"] for one in limited if one["low"] is not None and one["high"] is not None]
+    return (max(values) - min(values)) / max(widths) if values and max(widths, default=0.0) > 0 else 0.0
+
+
+def _three(limited: Limited) -> tuple[float | None, float | None, float | None]:
+    return limited["value"], limited["low"], limited["high"]
+
+
+def _cell(entry: MetricEntry, text: str) -> MetricCell:
     rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
-    return MetricCell(_interval(shown["value"], shown["low"], shown["high"]), entry["n"], rows)
+    return MetricCell(text, entry["n"], rows)
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:

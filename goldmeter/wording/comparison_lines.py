@@ -18,6 +18,8 @@ from goldmeter.wording.comparison_document import (
 from goldmeter.wording.verdicts import RELATIONS, Decision, Verdict
 
 NAMES = 3
+# Measures that a comparison shows first.
+MOST = 6
 MEASURE_COLUMNS = ("measure", "before", "after", "difference", "verdict", "rows", "more rows", "finds")
 # McNemar's table: the results of the rows before, by their results after.
 CROSSED_COLUMNS = ("", "right after", "wrong after")
@@ -84,10 +86,13 @@ def failed(pair: PairEntry, measure: MeasureEntry) -> int:
     return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])
 
 
-def lead(document: ComparisonDocument) -> list[str]:
-    """The decision first: its sentence, its reasons, and the worst slice."""
+def lead(document: ComparisonDocument, *, every: bool = True) -> list[str]:
+    """The decision first: its sentence, its reasons, and the worst slice; not every: only if that differs for sure."""
     decision = document["decision"]
     worst = decision["worst_slice"]
+    if worst and not every:
+        low, high = worst["difference"]["low"], worst["difference"]["high"]
+        worst = worst if low is not None and high is not None and (low > 0 or high < 0) else None
     return [outcome(document).sentence, *decision["reasons"], *([worst_slice_line(document, worst)] if worst else [])]
 
 
@@ -137,6 +142,58 @@ def resources(pair: PairEntry) -> dict[str, MeasureEntry]:
     """The measures of what answers took: latency, tokens and cost."""
     names = resource_measures()
     return {name: one for name, one in pair["measures"].items() if name in names}
+
+
+class First(NamedTuple):
+    """The measures to decide by, and a line on the others; empty without others."""
+
+    measures: dict[str, MeasureEntry]
+    rest: str
+
+
+def first(pair: PairEntry) -> First:
+    """The primary measure and the guards, then those that moved most, without those that say the same as another."""
+    decisive = {name: one for name, one in pair["measures"].items() if one["role"] != "secondary"}
+    others = [name for name, one in pair["measures"].items() if name not in decisive]
+    moved = sorted((name for name in others if _moved(pair["measures"][name])), key=lambda name: -_size(pair, name))
+    shown = dict(list(decisive.items())[:MOST])
+    same = list[str]()
+    for name in moved:
+        if any(_is_same(pair["measures"][name], one) for one in shown.values()):
+            same.append(name)
+        elif len(shown) < MOST:
+            shown[name] = pair["measures"][name]
+    left = len(pair["measures"]) - len(shown)
+    said = " with the same difference" if len(same) == left else f", {len(same)} of them with the same difference"
+    return First(shown, f"{left} more{said if same else ''}: --all" if left else "")
+
+
+def _moved(measure: MeasureEntry) -> bool:
+    return measure["verdict"] != Verdict.UNCHANGED and measure["difference"]["value"] is not None
+
+
+def _size(pair: PairEntry, name: str) -> float:
+    """The size of a difference in widths of its interval; without limits, the size itself."""
+    found = pair["measures"][name]["difference"]
+    value, low, high = found["value"] or 0.0, found["low"], found["high"]
+    return abs(value) if low is None or high is None or high <= low else abs(value) / (high - low)
+
+
+def _is_same(one: MeasureEntry, other: MeasureEntry) -> bool:
+    """Whether two measures have the same values, as far as they are shown, and the same verdict."""
+    levels = [[level_of(each[side], each["unit"]) for side in ("base", "head")] for each in (one, other)]
+    return levels[0] == levels[1] and one["verdict"] == other["verdict"]
+
+
+def changed_answers(pair: PairEntry) -> list[str]:
+    """The answers that changed result, worst first, a line each, and how many more there are."""
+    worst = pair["flips"]["worst"][:NAMES]
+    lines = []
+    for row in worst:
+        asked, before, after = (cut(text, CUT) for text in (row["input"], row["base"], row["head"]))
+        lines.append(f"· {'lost' if row['lost'] else 'gained'}: {asked}: {before} → {after}")
+    more = pair["flips"]["rows"] - len(worst)
+    return [*lines, *([f"· {counted(more, 'more answer')} changed result by some measure"] if more > 0 else [])]
 
 
 def tally(measures: Mapping[str, MeasureEntry]) -> dict[Verdict, list[str]]:

@@ -17,8 +17,19 @@ RESOURCES_MEAN = (
 )
 
 
-def notes(pair: PairEntry, *, bounds: bool = True) -> Iterator[str]:
-    """Notes beside the table; bounds: with the effect that failed rows could have, for tables that lack it."""
+def notes(pair: PairEntry, *, bounds: bool = True, every: bool = True) -> Iterator[str]:
+    """Notes beside the table.
+
+    Args:
+        pair: Two candidates.
+        bounds: With the effect that failed rows could have, for tables that lack it.
+        every: Also what decides nothing; else each note begins as an item of a list.
+    """
+    if not every:
+        decisive = {name: one for name, one in pair["measures"].items() if one["role"] != "secondary"}
+        said = [*_not_compared(pair), *_plain(decisive), *_cautions(decisive), *_unmeasured(decisive)]
+        yield from (f"· {note}" for note in said)
+        return
     yield from _not_compared(pair)
     if resources(pair):
         yield RESOURCES_MEAN

@@ -31,9 +31,9 @@ HOSTILE = [
 ]
 
 
-def terminal(document: Any, width: int = 120) -> str:
+def terminal(document: Any, width: int = 120, *, every: bool = True) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
-    to_terminal(document, console)
+    to_terminal(document, console, every=every)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -264,3 +264,50 @@ def test_a_score_from_0_to_1_is_written_as_on_cards_and_a_rate_in_percent(tmp_pa
     assert "%" not in comment
     assert rate.startswith("| f1 (guard) | 100 % | 0 % | −100.0")
     assert "points" not in found["decision"]["sentence"]
+
+
+def test_one_changed_answer_takes_at_most_fifteen_lines(tmp_path: Path) -> None:
+    found = document(tmp_path, answers("+" * 60), answers("+" * 59 + "."))
+
+    lines = terminal(found, every=False).splitlines()
+
+    assert len(lines) <= 15
+    assert [line.split()[0] for line in lines if "points [" in line and line[0].isalpha()][-3:] == [
+        "f1",
+        "exact_match",
+        "bleu",
+    ]
+    assert lines[-1].startswith("· lost: ")
+    assert len(terminal(found).splitlines()) > 15
+
+
+def test_at_most_six_measures_are_shown_first_those_that_decide_and_then_those_that_moved(tmp_path: Path) -> None:
+    pair = document(tmp_path, answers("+" * 60), answers("+" * 35 + "." * 25))["pairs"][0]
+    [(name, one)] = [(name, one) for name, one in pair["measures"].items() if one["role"] == "primary"]
+    guards = {f"guard{n}": one | {"role": "guard"} for n in range(3)}
+    moved = {f"m{n}": one | {"role": "secondary", "head": one["head"] - n / 50} for n in range(1, 9)}
+    same = {"copy": one | {"role": "secondary"}}
+    still = {"still": one | {"role": "secondary", "verdict": "unchanged"}}
+
+    shown = comparison_lines.first(pair | {"measures": {name: one} | still | same | moved | guards})
+
+    assert [*shown.measures][:4] == [name, "guard0", "guard1", "guard2"]
+    assert len(shown.measures) == 6
+    assert not {"still", "copy"} & shown.measures.keys()
+    assert shown.rest == "8 more, 1 of them with the same difference: --all"
+
+
+def test_versions_without_a_difference_take_a_line_each(tmp_path: Path) -> None:
+    shown = terminal(document(tmp_path, answers("+." * 20), answers("+." * 20)), every=False)
+
+    assert "measures unchanged on every row" in shown
+    assert len(shown.splitlines()) < 10
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_hostile_texts_stay_harmless_in_short(hostile: Any, width: int) -> None:
+    shown = terminal(hostile, width, every=False)
+
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert all(cell_len(line) <= width for line in shown.splitlines())

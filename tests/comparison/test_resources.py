@@ -126,7 +126,7 @@ def test_they_stand_apart_from_the_measures_of_answers() -> None:
     found = compared(taking(SECONDS), taking(2.0 * SECONDS * NOISE), guarded())
     text = to_markdown(found)
     screen = Console(record=True, width=140)
-    to_terminal(found, screen)
+    to_terminal(found, screen, every=True)
 
     assert (
         text.index("| f1 (primary)")

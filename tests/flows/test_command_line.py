@@ -70,12 +70,6 @@ def test_every_option_has_a_help_text(every: list[Parser]) -> None:
     assert [(parser.prog, one.dest) for parser in every for one in parser.arguments if not one.help] == []
 
 
-def test_every_command_documents_its_exit_statuses(every: list[Parser]) -> None:
-    for parser in every:
-        assert (parser.epilog or "").startswith("Exit status: 0 ")
-        assert "; 2 " in (parser.epilog or "")
-
-
 def test_options_can_not_be_abbreviated(every: list[Parser]) -> None:
     assert not any(parser.allow_abbrev for parser in every)
 

@@ -118,7 +118,7 @@ def test_prefect_keeps_the_same_summary_and_the_path_of_the_report(project: Any,
         kept = dict(database.execute("SELECT key, data FROM artifact").fetchall())
 
     table = json.loads(kept["summary"])
-    assert "| exact_match | 0.250 \\[0.000, 1.000\\] | 0.500 \\[0.000, 1.000\\] |" in table
+    assert "| exact_match.value | 0.250 \\[0.000, 1.000\\] | 0.500 \\[0.000, 1.000\\] |" in table
     assert json.loads(kept["report"]) == f"`{project.folder / 'reports/index.html'}` on {escaped(gethostname())}"
 
 

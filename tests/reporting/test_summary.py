@@ -62,10 +62,10 @@ def headline(entry: Any, measure: str) -> dict[str, Any]:
     }
 
 
-def terminal(found: summary.Summary, width: int = 80) -> str:
+def terminal(found: summary.Summary, width: int = 80, *, every: bool = False) -> str:
     console = Console(file=io.StringIO(), width=width)
     with console.capture() as capture:
-        summary.to_terminal(found, console)
+        summary.to_terminal(found, console, every=every)
     return capture.get()
 
 
@@ -133,8 +133,8 @@ def test_the_conclusion_is_short_whatever_the_number_of_candidates(tmp_path: Pat
 def test_a_row_per_metric_with_value_and_interval_of_each_candidate(tmp_path: Path) -> None:
     lines = terminal(read(tmp_path, several("small", "large"))).splitlines()
 
-    assert "metric                                     n 40                  n 40" in lines
-    assert "bleu                       0.125 [0.250, 0.750]  0.125 [0.250, 0.750]" in lines
+    assert ["metric", "n", "40", "n", "40"] in [line.split() for line in lines]
+    assert "bleu                       12.5 % [25.0, 75.0]  12.5 % [25.0, 75.0]" in lines
 
 
 @pytest.mark.parametrize(("width", "tables"), [(120, 2), (80, 3), (60, 5), (40, 5), (200, 1)])
@@ -145,11 +145,51 @@ def test_candidates_without_room_stand_below_the_others(tmp_path: Path, width: i
 
     assert max(map(len, lines)) <= width
     assert sum(line.startswith("metric ") for line in lines) == tables
-    assert sum(line.count("0.125 [0.250, 0.750]") for line in lines) == 5
+    assert sum(line.count("12.5 % [25.0, 75.0]") for line in lines) == 5
+
+
+def test_a_name_is_the_pass_rate_and_value_the_score_as_in_comparisons(tmp_path: Path) -> None:
+    graded = entry(0.433) | {"pass_rate": {"value": 0.65, "low": 0.5, "high": 0.78, "threshold": 0.5}}
+    plain = entry(0.3)
+    del plain["pass_rate"]
+
+    shown = read(tmp_path, {"a": {"exact": entry(0.5), "f1": graded, "bleu": plain}})
+
+    assert {name: cells["a"].text for name, cells in shown.cells.items()} == {
+        "exact": "50.0 % [25.0, 75.0]",
+        "f1": "65.0 % [50.0, 78.0]",
+        "f1.value": "0.433 [0.250, 0.750]",
+        "bleu.value": "0.300 [0.250, 0.750]",
+    }
+
+
+def test_first_are_the_primary_measure_and_those_that_differ_most_without_equal_ones(tmp_path: Path) -> None:
+    values = {"label": (0.5, 0.5), **{f"m{n}": (0.5, 0.5 + n / 40) for n in range(9)}, "copy": (0.5, 0.7)}
+    two = {name: {metric: entry(pair[place]) for metric, pair in values.items()} for place, name in enumerate("ab")}
+    found = read(tmp_path, two)
+
+    assert found.first == ["label", "m8", "m7", "m6", "m5", "m4"]
+    short, every = terminal(found), terminal(found, every=True)
+    assert "5 more: python -m tasks summary --all" in short
+    assert sum(line.startswith(("m", "copy", "label ")) for line in short.splitlines()) == 7  # with the head
+    assert sum(line.startswith(("m", "copy", "label ")) for line in every.splitlines()) == 12
+    assert "--all" not in every
+
+
+def test_the_report_is_a_link_in_a_terminal_and_a_path_elsewhere(a_run: None) -> None:  # noqa: ARG001
+    shown = {}
+    for is_terminal in (True, False):
+        file = io.StringIO()
+        summary.show(Console(file=file, width=80, force_terminal=is_terminal), reported=True)
+        shown[is_terminal] = file.getvalue().splitlines()[-1]
+
+    assert shown[False] == f"report: {summary.REPORT}"
+    assert f";{summary.REPORT.resolve().as_uri()}\x1b\\{summary.REPORT}\x1b]8;;" in shown[True]
 
 
 def test_what_three_decimals_would_lose_has_significant_digits(tmp_path: Path) -> None:
     small = entry(0.0000123) | {"low": 0.0, "high": 0.0125}
+    del small["pass_rate"]
 
     assert "1.23e−05 [0.000, 0.013]" in terminal(read(tmp_path, {"a": {"toxicity": small}}))
 
@@ -167,13 +207,13 @@ def test_counts_stand_in_the_head_and_beside_numbers_of_other_counts(tmp_path: P
     lines = [line.split() for line in terminal(read(tmp_path, {"small": small})).splitlines()]
 
     assert ["metric", "n", "38", "of", "40"] in lines
-    assert lines[lines.index(["label", "0.500", "[0.250,", "0.750]"]) + 1] == ["n", "30", "of", "40"]
+    assert lines[lines.index(["label", "50.0", "%", "[25.0,", "75.0]"]) + 1] == ["n", "30", "of", "40"]
 
 
 def test_what_is_missing_is_a_dash(tmp_path: Path) -> None:
     lines = terminal(read(tmp_path, {"small": {"bleu": entry()}, "large": {"judge": entry(None, n=40)}})).splitlines()
 
-    assert ["bleu", "0.500", "[0.250,", "0.750]", "–"] in [line.split() for line in lines]
+    assert ["bleu", "50.0", "%", "[25.0,", "75.0]", "–"] in [line.split() for line in lines]
     assert ["judge", "–", "–"] in [line.split() for line in lines]
 
 
@@ -261,10 +301,10 @@ def test_the_markdown_has_the_same_numbers(tmp_path: Path) -> None:
         "",
         "| metric | small (n 40) | large (n 40) |",
         "|---|---|---|",
-        "| label | 0.750 \\[0.250, 0.750\\] | 0.750 \\[0.250, 0.750\\] |",
-        "| bleu | 0.125 \\[0.250, 0.750\\] | 0.125 \\[0.250, 0.750\\] |",
-        "| non_llm_string_similarity | 0.500 \\[0.250, 0.750\\] | 0.500 \\[0.250, 0.750\\] |",
-        "| meaning_match | 0.700 | 0.700 |",
+        "| label | 75.0 % \\[25.0, 75.0\\] | 75.0 % \\[25.0, 75.0\\] |",
+        "| bleu | 12.5 % \\[25.0, 75.0\\] | 12.5 % \\[25.0, 75.0\\] |",
+        "| non_llm_string_similarity | 50.0 % \\[25.0, 75.0\\] | 50.0 % \\[25.0, 75.0\\] |",
+        "| meaning_match | 70.0 % | 70.0 % |",
         "",
         "- 5 texts are longer than the embedding model reads: only the beginning counts (embed.long)",
     ]

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill
 
+from flows import say_what_starts
 from goldmeter.console.terminal import USER_ERROR, exit_status, print_error, say
 from goldmeter.errors import did_you_mean
 from tasks.__main__ import OTHERS
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     name = ALIASES.get(name, name)
     name = underscored if (underscored := name.replace("-", "_")) in commands() else name
     if name in commands():
+        say_what_starts(name, rest)
         sys.argv = [f"flows.{name}", *rest]
         runpy.run_module(f"flows.{name}", run_name="__main__", alter_sys=True)
         return 0

@@ -29,7 +29,7 @@ from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_stat
 from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
 from goldmeter.history import labelled_answers
 from goldmeter.judging.preflight import require_key
-from goldmeter.pipeline import params, stage_server
+from goldmeter.pipeline import git, params, stage_server
 from goldmeter.pipeline.cluster import DASHBOARD
 from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.dvc_yaml import stages, upstream
@@ -54,12 +54,13 @@ RUN = "run"
 _BUSY = "is busy, it is being blocked by"
 _BUSY_PAUSE = 2.0
 _TRAILER = re.compile(r"ERROR: failed to reproduce '.*?': failed to run: .*, exited with (?P<status>-?\d+)$")
-# DVC's advice after each stage. Repeated for every stage, it would be most of the log.
+# DVC's advice after each stage. Repeated for every stage, it would be most of the log; FIRST_RUN says it once.
 _HINT = re.compile(
     r"To track the changes with git, run:|\s+git add .+|"
     r"To enable auto staging, run:|\s+dvc config core\.autostage true|"
     r"Use `dvc push` to send your updates to remote storage\."
 )
+FIRST_RUN = "to keep this run: git add --all && git commit; `dvc push` sends its tables to a remote"
 _MESSAGE_LINES = 60
 # The last line of a message, and the indented ones after it.
 _CAUSE = re.compile(r"^\S.*(?:\n\s.*)*\Z", re.MULTILINE)
@@ -373,6 +374,12 @@ def _numbers(run: Recorded) -> str:
     return captured.get()
 
 
+def _is_first() -> bool:
+    """Whether no run was committed yet: git does not know dvc.lock, and there is a repository."""
+    inside = git.answer("rev-parse", "--is-inside-work-tree") is not None
+    return inside and git.answer("ls-files", "--error-unmatch", "--", LOCK) is None
+
+
 def _print_outcome(done: Sequence[Recorded], shown: Sequence[str]) -> None:
     try:
         for text in shown:
@@ -380,6 +387,8 @@ def _print_outcome(done: Sequence[Recorded], shown: Sequence[str]) -> None:
         for run in done:
             if run.experiment:
                 say(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
+            elif not run.failure and _is_first():
+                say(FIRST_RUN)
     except BrokenPipeError:
         write_no_more()
     for run in done:

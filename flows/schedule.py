@@ -141,7 +141,7 @@ def deployment_of(name: str, schedule: Schedule, ours: Mapping[str, str]) -> Run
         when = Interval(interval.pop("interval"), **interval)
     deployment = RunnerDeployment.from_flow(
         scheduled,
-        name=name,
+        name=on_demand.deployment_name(Path(ours[CHECKOUT]), name),
         schedule=when,
         paused=False,
         parameters={"name": name},
@@ -183,6 +183,7 @@ def _serve(schedules: Schedules, *, everything: bool) -> None:
         for name, schedule in schedules.items():
             served_schedule.save(Path(ours[CHECKOUT]), name, schedule)
         processes.end_marked_with_us()
+        say(f"{', '.join(schedules)}: checked; starting Prefect's server", sys.stderr)
         signal.signal(signal.SIGTERM, _exit)  # until serving begins: a server that is starting must not outlive us
         with prefect_server() as server:
             where = server.url.removesuffix("/api")
@@ -299,11 +300,12 @@ async def _settle(
     """Correct the states of past runs before anything runs."""
     log = get_logger("goldmeter")
     for name, schedule in schedules.items():
+        served = on_demand.deployment_name(Path(ours[CHECKOUT]), name)
         try:
-            deployment = await client.read_deployment_by_name(f"{scheduled.name}/{name}")
+            deployment = await client.read_deployment_by_name(f"{scheduled.name}/{served}")
         except ObjectNotFound:
             continue
-        _require_nobody_else(f"schedule.{name}", deployment, ours, "rename this one")
+        _require_nobody_else(f"{scheduled.name}/{served}", deployment, ours, "rename this checkout's folder")
         for run, state in await stale_runs.crash(client, deployment.id, name, ours, alone=alone):
             log.warning("%s: marked Crashed, its process is gone", run.name)
             await asyncio.to_thread(lost, scheduled, run, state)
@@ -343,12 +345,13 @@ def _require_nobody_else(name: str, deployment: Any, ours: Mapping[str, str], re
 
 async def _pause_removed(client: PrefectClient, schedules: Schedules, ours: Mapping[str, str]) -> None:
     """Pause the deployments of schedules that were removed from params.yaml; their past runs stay."""
+    served = {on_demand.deployment_name(Path(ours[CHECKOUT]), name) for name in schedules}
     mine = DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG, _origin(ours)]))
     schedule = FlowFilter(name=FlowFilterName(any_=[scheduled.name]))
     for deployment in await client.read_deployments(
         deployment_filter=mine, flow_filter=schedule, limit=_PAGE, sort=DeploymentSort.NAME_ASC
     ):
-        if deployment.name not in schedules and not deployment.paused:
+        if deployment.name not in served and not deployment.paused:
             await client.pause_deployment(deployment.id)
             get_logger("goldmeter").warning("%s: removed from params.yaml, paused", deployment.name)
 

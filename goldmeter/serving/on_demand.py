@@ -12,13 +12,15 @@ from prefect.types.entrypoint import EntrypointType
 Flows = Sequence[Flow[..., Any]]
 
 
-def deployment_name(common: Path) -> str:
-    """The folder of the checkout, under which Prefect lists what it serves.
+def deployment_name(common: Path, schedule: str | None = None) -> str:
+    """The folder of the checkout, under which Prefect lists what it serves, and the name of a schedule of it.
 
     Args:
         common: git's folder that all worktrees share.
+        schedule: Its name in params.yaml; None: a flow that runs when somebody asks.
     """
-    return common.parent.name if common.name == ".git" else common.name
+    project = common.parent.name if common.name == ".git" else common.name
+    return project if schedule is None else f"{project}-{schedule}"
 
 
 def deployments(flows: Flows, common: Path, tags: Sequence[str]) -> list[RunnerDeployment]:

@@ -192,7 +192,8 @@ class Served:
         return sorted(self.ask(partial(_states, run.id)), key=lambda state: state.timestamp)
 
     def deployments(self) -> dict[str, Deployment]:
-        return {each.name: each for each in self.ask(_deployments)}
+        """What is served, by the schedule's name; of the flows on demand, by the project's."""
+        return {each.name.removeprefix("project-"): each for each in self.ask(_deployments)}
 
     def wait_for(self, number: int, state: str) -> list[FlowRun]:
         """Wait until that many runs are in the state; the server may come and go meanwhile."""

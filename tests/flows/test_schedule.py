@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
+from flows import say_what_starts
 from flows import schedule as served
 from flows.schedule import ON_DEMAND, _settle_missed_before_start, deployment_of, main, times
 from goldmeter.errors import GoldmeterError, ParamsError
@@ -118,6 +120,7 @@ def test_any_text_is_a_cron_with_times_to_come_or_a_params_error(text):
 def test_a_deployment_runs_one_at_a_time_and_skips_or_queues_the_next(overlap, strategy):
     deployment = deployment_of("nightly", cron("0 2 * * *", timezone="Europe/Berlin", overlap=overlap), OURS)
 
+    assert deployment.name == "somewhere-nightly"
     assert deployment.entrypoint == "goldmeter.serving.flow.scheduled"
     assert deployment.parameters == {"name": "nightly"}
     assert deployment.concurrency_limit == 1
@@ -194,7 +197,7 @@ def test_a_server_that_does_not_answer_is_named(capsys):
 
     out, err = capsys.readouterr()
     assert (status, out) == (2, "")
-    assert err.startswith("error: PREFECT_API_URL=http://127.0.0.1:9/api: no Prefect server answers there")
+    assert "\nerror: PREFECT_API_URL=http://127.0.0.1:9/api: no Prefect server answers there" in err
 
 
 @pytest.mark.usefixtures("repository")
@@ -376,3 +379,26 @@ def expected(name: str, one: Schedule):
         "schedules": [when | {"timezone": one.timezone}],
         "concurrency_limit": {"limit": 1, "collision_strategy": strategy},
     }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"), [([], True), (["nightly"], True), (["--list"], False), (["--help"], False)]
+)
+def test_it_says_at_once_what_it_does_before_it_loads_prefect(arguments, says, capsys):
+    say_what_starts("schedule", arguments)
+    say_what_starts("compare", arguments)
+
+    assert capsys.readouterr().err.startswith("schedule: loads Prefect") == says
+
+
+def test_the_first_line_of_a_served_schedule_comes_before_prefect_is_imported(tmp_path):
+    code = "raise ImportError('prefect was imported')"
+    (tmp_path / "prefect.py").write_text(code, encoding="utf-8")
+    path = f"{tmp_path}{os.pathsep}{ROOT}"
+
+    done = subprocess.run([sys.executable, "-m", "flows.schedule"], env=os.environ | {"PYTHONPATH": path},
+                          cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+
+    assert done.stderr.splitlines()[0].startswith("schedule: loads Prefect")
+    assert "prefect was imported" in done.stderr
+    assert done.returncode == 2

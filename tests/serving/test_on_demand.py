@@ -18,6 +18,8 @@ def test_each_is_named_after_the_checkout_and_runs_one_at_a_time() -> None:
     assert {(each.concurrency_limit, tuple(each.tags)) for each in made} == {(1, ("goldmeter", "here:/srv/nq/.git"))}
     assert all(each.description and "/srv/nq" in each.description for each in made)
     assert deployment_name(Path("/srv/bare.git")) == "bare.git"
+    assert deployment_name(COMMON, "nightly") == "nq-nightly"
+    assert deployment_name(Path("/srv/other/.git"), "nightly") == "other-nightly"
 
 
 def test_every_parameter_has_a_type_a_meaning_and_a_default() -> None:

@@ -293,9 +293,11 @@ def test_a_judge_that_passes_long_answers_is_found_by_labels(tmp_path: Path, par
     assert found["all"]["n"] == 60
 
 
-@pytest.mark.parametrize(("provider", "said"), [("offline", True), ("openai", False)])
-def test_probabilities_of_the_offline_judge_that_labels_reject_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, said: bool
+@pytest.mark.parametrize(
+    ("provider", "states", "said"), [("offline", False, True), ("openai", False, False), ("decisions", True, True)]
+)
+def test_probabilities_of_the_judge_that_labels_reject_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, states: bool, said: bool
 ) -> None:
     monkeypatch.setattr("goldmeter.estimates.judge_error.measured", lambda: None)
     asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(60)]
@@ -303,7 +305,11 @@ def test_probabilities_of_the_offline_judge_that_labels_reject_are_reported(
     column = about(judge.schema)["columns"]["meaning_match"]
     stated = {"meaning_match": column | {"signature": f"meaning_match|provider:{provider}|v:1"}}
     judge = judge.append_column("judge_status", pa.array(["answered"] * 60))
-    judge = describe(judge.append_column("offline_match", pa.array([0.99, 0.01] * 30)), {"columns": stated})
+    p, more = [0.99, 0.01] * 30, {}
+    if states:
+        judge = judge.append_column("meaning_match_probability", pa.array(p))
+        p, more = [0.7] * 60, {"stated_probability": "meaning_match_probability"}
+    judge = describe(judge.append_column("offline_match", pa.array(p)), {"columns": stated, **more})
 
     _, documents = made.inputs(asked, tmp_path, extra={"judge": judge})
 

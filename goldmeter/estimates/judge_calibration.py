@@ -40,9 +40,12 @@ class LabelledProbabilities(NamedTuple):
     rows: int
 
 
-def labelled_probabilities(parts: ScoreParts, number: int) -> LabelledProbabilities:
-    """Return the rows of a part that have a label and a probability: the judge's, else the offline judge's."""
-    *_, column = probability_columns(parts.judge)
+def labelled_probabilities(parts: ScoreParts, number: int, column: str | None = None) -> LabelledProbabilities:
+    """Return the rows of a part that have a label and a probability.
+
+    column: of data/judge; None: the judge's, else the offline judge's.
+    """
+    column = column or probability_columns(parts.judge)[-1]
     rows = parts.load.part(number, ["id", "candidate", "group", LABEL])
     rows = rows.append_column(PROBABILITY, parts.judge.part(number, [column])[column])
     both = pc.and_(rows[LABEL].is_valid(), rows[PROBABILITY].is_valid()).to_numpy()

@@ -257,7 +257,8 @@ def _being_right(run: RunRows, before: Design, confidence: float) -> tuple[Float
         return p, 0
     judge = Parts(JUDGE)
     parts = ScoreParts(run.parts, (judge,), judge)
-    found = recalibration(joined(labelled_probabilities(parts, number) for number in range(len(run.parts))), confidence)
+    labelled = (labelled_probabilities(parts, number, run.probability_column) for number in range(len(run.parts)))
+    found = recalibration(joined(labelled), confidence)
     return (p, 0) if found is None else (found.of(p), found.entry["n"])
 
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
-from goldmeter.estimates.columns import STATED_PROBABILITY, probability_columns
+from goldmeter.estimates.columns import OFFLINE_MATCH, STATED_PROBABILITY
+from goldmeter.estimates.human_labels import most_have
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import OFFLINE
 from goldmeter.metrics.base import Floats
@@ -66,13 +67,22 @@ class RunRows:
 
     def probabilities(self) -> Floats:
         """Return the probability of each row that it is right, by `judge`, shape (n,); NaN without one."""
-        *_, column = probability_columns(Parts(JUDGE))
-        return np.concatenate([_numbers(part[column]) for part in self._beside(JUDGE, [column])])
+        return self._numbers_of(self.probability_column)
+
+    @cached_property
+    def probability_column(self) -> str:
+        """The column of data/judge with the probabilities: the judge's if it judged nearly all answers."""
+        stated = str(Parts(JUDGE).about.get(STATED_PROBABILITY))
+        is_there = stated in Parts(JUDGE).schema.names
+        return stated if is_there and most_have(self._numbers_of(stated)[self.answered]) else OFFLINE_MATCH
 
     @property
     def judge(self) -> str:
         """Whose the probabilities are, in words."""
-        return "the judge" if STATED_PROBABILITY in Parts(JUDGE).about else OFFLINE
+        return OFFLINE if self.probability_column == OFFLINE_MATCH else "the judge"
+
+    def _numbers_of(self, column: str) -> Floats:
+        return np.concatenate([_numbers(part[column]) for part in self._beside(JUDGE, [column])])
 
     def results(self) -> tuple[Floats, Mask]:
         """Return the share of measures that pass each row, NaN without any, and whether the judge does; shape (n,)."""

@@ -201,6 +201,13 @@ def test_a_score_that_some_rows_lack_still_helps_and_one_that_many_lack_does_not
     )
 
 
+def test_the_probabilities_of_two_judges_are_a_score_each():
+    _, label, scores = labelled_in_part()
+    one, both = candidate(label, column("f1", scores, GATED)), np.column_stack([1.0 - scores, scores])
+
+    assert labelled_rate.prediction_powered(one, both, 0.95, random=True)["score"] == "3 scores, cross-fitted"
+
+
 def test_without_any_cheap_score_there_is_no_estimate():
     _, label, _ = labelled_in_part()
 

@@ -1,4 +1,4 @@
-"""The offline judge's probabilities beside the human labels of a run."""
+"""A judge's probabilities beside the human labels of a run."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from goldmeter.estimates.columns import STATED_PROBABILITY
 from goldmeter.estimates.judge_calibration import (
     FEWEST_IN_GROUP,
     LabelledProbabilities,
@@ -18,7 +19,7 @@ from goldmeter.estimates.judge_calibration import (
     reliability,
 )
 from goldmeter.estimates.score_parts import ScoreParts
-from goldmeter.pipeline.tables import Parts, write_part
+from goldmeter.pipeline.tables import Parts, describe, write_part
 
 RNG = np.random.default_rng(8)
 QUESTIONS = 120
@@ -36,13 +37,18 @@ def scaled(folder: Path, labels: Any, **options: Any) -> Recalibration | None:
     return recalibration(of_parts(folder, labels, **options), 0.95)
 
 
-def of_parts(folder: Path, labels: Any, *, order: Any = None, parts: int = 1, **columns: Any) -> LabelledProbabilities:
+def of_parts(
+    folder: Path, labels: Any, *, order: Any = None, parts: int = 1, stated: Any = None, **columns: Any
+) -> LabelledProbabilities:
     order = np.arange(P.size) if order is None else order
     load = {"id": IDS, "candidate": CANDIDATES, "group": [None] * P.size, "label": list(labels)}
     rows = pa.table(
         {**load, **columns}, pa.schema([(name, pa.string()) for name in [*load][:3]] + [("label", pa.bool_())])
     )
-    tables = {"load": rows, "judge": pa.table({"offline_match": pa.array(P, mask=np.isnan(P))})}
+    judge = pa.table({"offline_match": pa.array(P, mask=np.isnan(P))})
+    if stated is not None:
+        judge = describe(judge.append_column("q_probability", pa.array(stated)), {STATED_PROBABILITY: "q_probability"})
+    tables = {"load": rows, "judge": judge}
     for name, table in tables.items():
         (folder / name).mkdir(parents=True)
         for number, chosen in enumerate(np.array_split(order, parts)):
@@ -69,6 +75,17 @@ def test_probabilities_that_labels_reject_are_recalibrated(tmp_path: Path) -> No
     assert found["error"] == pytest.approx(np.mean((P - OVERCONFIDENT) ** 2))
     assert 0.24 < found["error_recalibrated"] < 0.26 < found["error"]
     assert abs(found["slope"]) < 0.3  # the labels are those of a coin
+
+
+def test_a_judge_that_states_probabilities_is_tested_by_its_own(tmp_path: Path) -> None:
+    stated = np.clip(1.0 - P, 0.01, 0.99)
+
+    assert entry(tmp_path / "offline", GOOD) is None
+    found = entry(tmp_path / "stated", GOOD, stated=stated)
+
+    assert found["expected"] == pytest.approx(stated.mean())
+    assert found["slope"] < 0
+    assert entry(tmp_path / "same", GOOD, stated=P) is None
 
 
 def test_the_rows_of_all_parts_are_recalibrated_each_without_its_own_label(tmp_path: Path) -> None:

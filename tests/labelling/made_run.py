@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from goldmeter.dataset.settings import Params
+from goldmeter.estimates.columns import STATED_PROBABILITY
 from goldmeter.pipeline import params
 from goldmeter.pipeline.files import remove
-from goldmeter.pipeline.tables import write_part
+from goldmeter.pipeline.tables import describe, write_part
 from tasks.load import load, source
 from tests.small_project import edit
 
@@ -57,10 +58,18 @@ def loaded(wanted: Params) -> list[dict[str, Any]]:
     return rows
 
 
-def judge(rows: Sequence[Mapping[str, Any]], p: Sequence[float | None]) -> None:
-    """Write data/judge: the probability of each row, and whether it is at least .5."""
+def judge(
+    rows: Sequence[Mapping[str, Any]], p: Sequence[float | None], stated: Sequence[float | None] | None = None
+) -> None:
+    """Write data/judge: the offline judge's probability of each row, and whether it is at least .5.
+
+    stated: the probabilities of another judge.
+    """
     keys = {name: [row[name] for row in rows] for name in ("id", "candidate")}
     results = ["unmeasured" if one is None else "pass" if one >= 0.5 else "fail" for one in p]
     table = pa.table({**keys, "offline_match": pa.array(p, pa.float64()), "meaning_match_result": results})
+    if stated is not None:
+        table = table.append_column("meaning_match_probability", pa.array(stated, pa.float64()))
+        table = describe(table, {STATED_PROBABILITY: "meaning_match_probability"})
     Path("data/judge").mkdir(exist_ok=True)
     pq.write_table(table, "data/judge/part-00000.parquet")

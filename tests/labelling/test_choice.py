@@ -126,6 +126,22 @@ def test_labels_that_reject_the_judge_change_chances_and_widths_and_it_is_said()
     assert last == "at 95 % confidence, where the offline judge's probabilities are right; wider elsewhere"
 
 
+@pytest.mark.parametrize(("share", "by"), [(1.0, "the judge"), (0.5, "the offline judge")])
+def test_rows_are_chosen_by_the_probability_of_the_judge_that_judged_nearly_all(share: float, by: str) -> None:
+    make_run()
+    rows = load_again()
+    stated = [0.5 if row["candidate"] == "a" else 1.0 for row in rows]
+    judge(rows, [0.5] * len(rows), [p if i < share * len(rows) else None for i, p in enumerate(stated)])
+    run = read_run()
+
+    choice = choose(run, base_design(np.zeros(len(rows), np.bool_), run.answered, "all"), 10, "active", 0.95)
+
+    a, b = (choice.probabilities[[name == other for other in run.candidates]].mean() for name in "ab")
+    assert a == pytest.approx(7 * b if by == "the judge" else b)
+    no_labels = base_design(run.labels > 1, run.answered, "all")
+    assert f"by {by}, to about" in next(iter(widths(run, no_labels, choice, 0.95)))
+
+
 def test_no_width_is_said_of_what_is_no_sample() -> None:
     make_run()
     before, choice = chosen(10, "disagreement")

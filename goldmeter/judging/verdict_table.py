@@ -21,6 +21,7 @@ from goldmeter.errors import ServerError
 from goldmeter.estimates import verdict_columns
 from goldmeter.estimates.column_facts import ColumnFacts, statement
 from goldmeter.estimates.columns import STATED_PROBABILITY
+from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.tables import facts_of, row_facts
 from goldmeter.judging import canaries
 from goldmeter.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
@@ -52,6 +53,9 @@ from goldmeter.pipeline.run import RunJudge
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.tables import Parts, describe
 from goldmeter.pipeline.workers import Crew
+
+# Share of verdicts that come with a probability, from which on the judge counts as one that states it.
+NEARLY_ALL = 0.95
 
 
 class Params(Section):
@@ -194,10 +198,10 @@ def _failed_canaries(options: Judge, ledger: Verdicts, down: Mapping[str, Server
 
 
 class _Served(NamedTuple):
-    """What replies say of their model. facts: its names, and how it was asked. has_probability: a reply states one."""
+    """What replies say of their model. facts: its names, and how it was asked. states: nearly all give probabilities."""
 
     facts: dict[str, str]
-    has_probability: bool
+    states: bool
 
 
 def _served(division: Division, options: Judge, ledger: Verdicts) -> _Served:
@@ -213,19 +217,21 @@ def _served(division: Division, options: Judge, ledger: Verdicts) -> _Served:
 def _used(blocks: Iterable[Mapping[str, Entry]], ledger: Verdicts) -> _Served:
     """Mark entries as used; return the models that they name, and how these were asked."""
     served: dict[str, set[str]] = {"served": set(), "asked": set()}
-    has_probability = False
+    verdicts = stated = 0
     for entries in blocks:
         ledger.use(entries)
         for entry in entries.values():
             served["served"].update(filter(None, [entry["model"]]))
             served["asked"].update(filter(None, [entry.get("asked")]))
-            has_probability = has_probability or "probability" in entry
-    return _Served({name: "+".join(sorted(values)) or "unknown" for name, values in served.items()}, has_probability)
+            if entry["metric"] == VERDICT and entry["verdict"] is not None:
+                verdicts, stated = verdicts + 1, stated + ("probability" in entry)
+    facts = {name: "+".join(sorted(values)) or "unknown" for name, values in served.items()}
+    return _Served(facts, states=0 < NEARLY_ALL * verdicts <= stated)
 
 
 def _probability_facts(options: Judge, served: _Served) -> dict[str, str]:
     """Which column has the probability of a right answer that a language model states for every row that it judges."""
-    states = served.has_probability or options.draws > 1
+    states = served.states or options.draws > 1
     is_alone = options.provider != "cascade" and options.panel is None
     name = next((one.probability_column for one in options.metrics if one.is_correctness), None)
     return {STATED_PROBABILITY: name} if name and states and is_alone else {}

@@ -176,6 +176,16 @@ def test_a_chat_server_with_log_probabilities_states_them(server: JudgeServer, t
     assert {(body["logprobs"], body["top_logprobs"]) for body in server.calls} == {(True, 5)}
 
 
+def test_a_judge_that_states_few_probabilities_is_none_that_states_them(server: JudgeServer, tmp_path: Path) -> None:
+    parts = rows(tmp_path / "r", [(f"q{n}", "Paris") for n in range(10)])
+    server.script = lambda body: spelled(body, 0.8) if "(q3)" in str(body["messages"]) else completion(verdict(body))
+
+    table = judged(parts, params(server), tmp_path / "store")
+
+    assert column(table, NAME) == [pytest.approx(0.8) if n == 3 else 1.0 for n in range(10)]
+    assert STATED_PROBABILITY not in about(table.schema)
+
+
 def test_log_probabilities_are_no_part_of_the_key_and_can_be_switched_off(server: JudgeServer, tmp_path: Path) -> None:
     server.script = lambda body: spelled(body, 0.8)
     off = judged(rows(tmp_path / "r", ASKED), params(server, logprobs="off"), tmp_path / "store")

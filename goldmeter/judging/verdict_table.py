@@ -198,7 +198,7 @@ def _failed_canaries(options: Judge, ledger: Verdicts, down: Mapping[str, Server
 
 
 class _Served(NamedTuple):
-    """What replies say of their model. facts: its names, and how it was asked. states: nearly all give probabilities."""
+    """What replies say of their model. facts: its names, how it was asked. states: nearly all state probabilities."""
 
     facts: dict[str, str]
     states: bool

@@ -28,6 +28,8 @@ Format = Literal[
     "squad",
     "opik",
     "langfuse",
+    "oaieval",
+    "openai_evals",
 ]
 
 

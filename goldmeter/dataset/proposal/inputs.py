@@ -11,7 +11,7 @@ from typing import Any
 from goldmeter.console.format import counted
 from goldmeter.dataset.formats.arrow import saved_files
 from goldmeter.dataset.formats.text_lines import LINE, column_names
-from goldmeter.dataset.proposal import names
+from goldmeter.dataset.proposal import candidates, names, verdicts
 from goldmeter.dataset.proposal.candidates import keys
 from goldmeter.dataset.proposal.columns import CHECK, Column, columns
 from goldmeter.dataset.proposal.given import ALL, Chosen, has_known_suffix, read_sample
@@ -22,6 +22,7 @@ from goldmeter.dataset.proposal.retrieval import ABOUT
 from goldmeter.dataset.proposal.roles import is_slice
 from goldmeter.dataset.proposal.section import first, shown
 from goldmeter.dataset.readers import detect
+from goldmeter.dataset.readers.log import HUMAN, RATER, SCORE, VERDICT
 from goldmeter.dataset.sources import Record, is_text, records
 from goldmeter.errors import DataError, GoldmeterError
 from goldmeter.estimates.column_facts import RESOURCES
@@ -147,7 +148,7 @@ def _parts(folder: Path, chosen: Chosen) -> tuple[list[Part], list[str]]:
 MOST_RECORDS = 50_000
 # Files of a log's folder, at any depth.
 DEEP = "**/*"
-SCORE, METADATA = "score_", "metadata."
+METADATA = "metadata."
 DRAWN = "the log numbers several answers to a question; intervals are by question"
 
 
@@ -165,6 +166,7 @@ def propose_log(path: str, tool: str) -> Proposal:
     pattern = DEEP if Path(path).is_dir() else "*"
     found = list(islice(records(path, pattern, tool), MOST_RECORDS))
     by_name = {column.name: column for column in columns(found)}
+    scores, (label, about_label) = _scores(by_name), _label(by_name)
     questions = len({str(record.values.get("group") or record.values.get("id")) for record in found})
     slices = [column for name, column in by_name.items() if name.startswith(METADATA) and is_slice(column, questions)]
     slices = [column for column in slices if _is_of_questions(column, by_name["candidate"])]
@@ -176,21 +178,23 @@ def propose_log(path: str, tool: str) -> Proposal:
         "draw": _draw(by_name),
         "input": _if_filled(by_name, "input"),
         "references": _if_filled(by_name, "references"),
-        "candidates": {"column": "candidate", "response": "response", **_taken(by_name)},
+        "candidates": {"column": "candidate", "response": "response", **label, **_taken(by_name)},
+        "labels": _labelled(label, by_name)[0],
         "group": _if_filled(by_name, "group"),
         "slices": [column.name for column in slices],
         "contexts": _if_filled(by_name, "contexts"),
-        "scores": _scores(by_name),
+        "scores": scores,
     }
     comments = {
         "format": f"recognised by its content: logs of {tool}",
         "draw": DRAWN if options["draw"] else "",
         "id": "the columns below are those of every tool's log, as the reader names them",
         "references": "" if options["references"] else f"{CHECK}no record has one; see load.require_references",
-        "candidates": _about(by_name, found),
+        "candidates": "; ".join(filter(None, [about_label, _about(by_name, found)])),
+        "labels": _labelled(label, by_name)[1],
         "slices": ", ".join(f"{shown(column.name)}: {column.distinct} values" for column in slices),
         "contexts": ABOUT if options["contexts"] else "",
-        "scores": _about_scores(_scores(by_name), tool, complete=len(found) < MOST_RECORDS),
+        "scores": _about_scores(scores, tool, complete=len(found) < MOST_RECORDS),
     }
     used = {*_flat(options), "error"}
     unused = [column for name, column in by_name.items() if name not in used and not column.leaf]
@@ -245,6 +249,44 @@ def _scores(by_name: Mapping[str, Column]) -> dict[str, Any]:
             name = plain if plain[:1].isalpha() else f"score_{plain}"
             scores.setdefault(name, {"column": column.name, "bounds": [0, 1]} if _is_binary(column) else column.name)
     return scores
+
+
+def _label(by_name: Mapping[str, Column]) -> tuple[dict[str, Any], str]:
+    """The option `label` and a comment: what people said, if the log says that they did; else words of a tool.
+
+    Several raters' columns are those of the first name that can be read; a tool's words are a score of their name.
+    """
+    said = [column for column in by_name.values() if column.name.startswith(HUMAN)]
+    names_of = dict.fromkeys(column.name.partition(RATER)[0] for column in said)
+    for name in names_of:
+        own = [column for column in said if column.name.partition(RATER)[0] == name]
+        cells = tuple(cell for column in own for cell in column.cells)
+        both = Column(name.removeprefix(HUMAN), cells)
+        if reading := verdicts.reading(both) or verdicts.of_named_grades(both):
+            plain = candidates.Label(tuple(own), reading).option
+            comment = reading.doubt or (
+                f"or: {', '.join(others)}" if (others := [n for n in names_of if n != name]) else ""
+            )
+            return {"label": plain}, f"{CHECK}label: {comment}" if comment else ""
+    for column in by_name.values():
+        by = column.name.removeprefix(VERDICT)
+        if column.name.startswith(VERDICT) and f"{SCORE}{by}" not in by_name and (rule := verdicts.reading(column)):
+            return {"label": candidates.Label((column,), rule, by).option}, f"the words of {shown(by)} are a score"
+    return {}, ""
+
+
+def _labelled(label: Mapping[str, Any], by_name: Mapping[str, Column]) -> tuple[str, str]:
+    """Option `labels`, and its comment."""
+    option = label.get("label", {})
+    named = {"column": option} if isinstance(option, str) else option
+    if not named or "by" in named:
+        return "all", ""
+    own = [by_name[name] for name in named.get("columns", [named.get("column")])]
+    some = sum(any(cell is not None for cell in cells) for cells in zip(*(column.cells for column in own), strict=True))
+    answers = len(by_name["response"].values)
+    return (
+        ("all", "") if some >= answers else ("other", f"{CHECK}{some:,} of {answers:,} answers are labelled; random?")
+    )
 
 
 def _is_binary(column: Column) -> bool:

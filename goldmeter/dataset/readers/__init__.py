@@ -2,7 +2,8 @@
 
 A reader yields records with these columns: `id`, `input`, `references` (a list), `response` (null for an error or a
 missing sample), `candidate` (the model or run), `error` (text or null), and where the log has them `draw`, `group`,
-`contexts`, `latency` (seconds), `tokens`, `cost` (US dollars), `score_<name>` and `metadata.<name>`.
+`contexts`, `latency` (seconds), `tokens`, `cost` (US dollars), `score_<name>`, `verdict_<name>` (a word of a tool or a
+model), `human_<name>` or `human_<name> by <rater>` (what people said; only if the log says so) and `metadata.<name>`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,9 @@ from goldmeter.dataset.readers import (
     inspect,
     langfuse,
     lm_eval,
+    oaieval,
     openai_batch,
+    openai_evals,
     opik,
     promptfoo,
     squad,
@@ -109,6 +112,8 @@ READERS: Mapping[str, Reader] = {
     "promptfoo": Reader(promptfoo.recognises, partial(records, rows=promptfoo.rows)),
     "deepeval": Reader(deepeval.recognises, partial(records, rows=deepeval.rows)),
     "openai_batch": Reader(openai_batch.recognises, openai_batch.read),
+    "oaieval": Reader(oaieval.recognises, oaieval.read),
+    "openai_evals": Reader(openai_evals.recognises, openai_evals.read),
     "every_eval_ever": Reader(every_eval_ever.recognises, every_eval_ever.read),
     "squad": Reader(squad.recognises, squad.read),
     "opik": Reader(opik.recognises, partial(records, rows=opik.rows)),

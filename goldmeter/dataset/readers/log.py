@@ -14,7 +14,7 @@ import orjson
 from pydantic_core import from_json
 
 from goldmeter.dataset.formats.json_records import decode_whole, json_error
-from goldmeter.dataset.formats.text_lines import BOM, head, text_lines, whole_text
+from goldmeter.dataset.formats.text_lines import BOM, head, inner_suffix, text_lines, whole_text
 from goldmeter.dataset.record import Record, Value, file_name
 from goldmeter.errors import DataError
 
@@ -22,6 +22,16 @@ Rows: TypeAlias = Callable[[Path], Iterable[tuple[int, dict[str, Value]]]]
 """Yields number and values of each record of a file."""
 
 MISSING = "missing from the log"
+# How columns begin: numbers of the tool, words of tools and models, and what people said.
+SCORE, VERDICT, HUMAN = "score_", "verdict_", "human_"
+# Between the name of what people said, and the rater.
+RATER = " by "
+# Members of free records that hold what a right answer says, as people and tools name them.
+REFERENCES = (
+    *("reference", "references", "reference_answer", "reference_output", "expected", "expected_output"),
+    *("expected_response", "expected_answer", "ground_truth", "ground_truths", "ideal", "target", "targets", "label"),
+    *("correct_label", "correct_answer", "gold", "answer"),
+)
 # Samples of a log; a larger count is a damaged header, and as many missing samples would fill the memory.
 LARGEST_COUNT = 10_000_000
 
@@ -74,6 +84,9 @@ def flat(
     """Return the values of a record under the names that all readers use; those from `draw` to `cost` may be absent.
 
     A record with an error has no response and no scores, although some tools write 0; nor what the answer took.
+
+    Args:
+        scores: Numbers, or words, of tools and models about the answer, by name.
     """
     taken = {"latency": latency, "tokens": tokens, "cost": cost}
     return {
@@ -87,7 +100,10 @@ def flat(
         **({} if group is None else {"group": group}),
         **({} if contexts is None else {"contexts": list(contexts)}),
         **({} if error else {name: value for name, value in taken.items() if value is not None}),
-        **{f"score_{name}": None if error else value for name, value in (scores or {}).items()},
+        **{
+            f"{SCORE if number(value) is not None or value is None else VERDICT}{name}": None if error else value
+            for name, value in (scores or {}).items()
+        },
         **{f"metadata.{key}": text for key, text in (metadata or {}).items() if text is None or isinstance(text, str)},
     }
 
@@ -124,6 +140,21 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     name = file_name(path)
     return ((line, parsed(text, name, line)) for line, text in enumerate(text_lines(path), 1) if text.strip())
+
+
+def values(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield line and value of each line of a .jsonl file, or the value of any other JSON file; numbers are text.
+
+    Raises:
+        DataError: It is no JSON.
+    """
+    if inner_suffix(path) == ".jsonl":
+        yield from objects(path)
+        return
+    try:
+        yield 1, _decoded(whole_text(path), DECODER)
+    except json.JSONDecodeError as error:
+        raise json_error(error, file_name(path), error.lineno) from None
 
 
 def parsed(text: str, name: str, line: int | None = None, decoder: json.JSONDecoder = DECODER) -> dict[str, Any]:
@@ -272,6 +303,19 @@ def named_scores(scores: Any, key: str) -> dict[str, str | None]:
     """Return the scores of a list of objects, each with its name and, under a key, its value."""
     named = (score for score in items(scores) if isinstance(members(score).get("name"), str))
     return {score["name"]: number(score.get(key)) for score in named}
+
+
+def with_people(values: dict[str, Value], said: Mapping[str, str | None]) -> dict[str, Value]:
+    """Return the values of a record with what people said of the answer, by name, or by name and rater.
+
+    Only for logs that say that people did.
+    """
+    return {**values, **{f"{HUMAN}{name}": None if values["error"] else value for name, value in said.items()}}
+
+
+def judged(values: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return what a tool says of an answer for `flat`: numbers, and words; of anything else, null."""
+    return {name: number(value) or (value if isinstance(value, str) else None) for name, value in values.items()}
 
 
 def draws(keys: Sequence[Hashable]) -> Iterator[int | None]:

@@ -1,0 +1,58 @@
+"""No verdict of a tool or a model is taken for people's, whatever its name says: for each reader."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from goldmeter.dataset.proposal.given import Chosen
+from goldmeter.dataset.proposal.inputs import propose_for
+from tests.dataset.readers import test_oaieval, test_openai_evals
+
+VERDICTS = st.sampled_from([(1, 0), (5, 2), (True, False), ("correct", "incorrect"), ("Yes", "No"), ("A", "B")])
+NAMES = st.sampled_from(["human_correct", "human", "label", "annotator_1", "rater by me", "human_x by y", "gold.label"])
+TMP = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def lines_of(values: list[Any]) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def oaieval(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    events = [
+        test_oaieval.event(f"e.dev.{number}", kind, **data)
+        for number, value in enumerate(values)
+        for kind, data in [("sampling", {"prompt": "q", "sampled": ["a"]}), ("metrics", {name: value})]
+    ]
+    return {"a.jsonl": lines_of(test_oaieval.graded(*events))}
+
+
+def openai_evals(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    items = [test_openai_evals.item(number, "a") for number, _ in enumerate(values)]
+    for one, value in zip(items, values, strict=True):
+        one["results"] = [{"name": name, "score": value, "passed": True}]
+    return {"a.json": json.dumps(items)}
+
+
+LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
+    "oaieval": oaieval,
+    "openai_evals": openai_evals,
+}
+
+
+@pytest.mark.parametrize("tool", LOGS)
+@TMP
+@given(name=NAMES, values=VERDICTS)
+def test_no_verdict_of_a_machine_becomes_peoples(tmp_path: Path, tool: str, name: str, values: tuple[Any, ...]) -> None:
+    for file, text in LOGS[tool](name, values).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+
+    options = propose_for([str(tmp_path)], None, Chosen()).options
+
+    assert options["format"] == tool
+    assert options["candidates"].get("label", {"by": ""}).keys() >= {"by"}
+    assert not any(score.get("human") for score in options["scores"].values() if isinstance(score, dict))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from goldmeter.dataset.sources import Record, Value, as_text
+from goldmeter.dataset.record import Record, Value, as_text
 from goldmeter.errors import DataError, did_you_mean
 
 

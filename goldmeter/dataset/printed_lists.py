@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import orjson
 
+from goldmeter.dataset.formats.json_records import DECODER
 from goldmeter.dataset.paths import quoted
 from goldmeter.dataset.record import TEXT_OR_NULL, Value
-from goldmeter.dataset.sources import DECODER
 from goldmeter.dataset.texts import UnusableValueError
 
 # A list of strings as Python and numpy print it, with its nulls and what numpy cut out, and its strings.

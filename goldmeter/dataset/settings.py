@@ -30,6 +30,7 @@ Format = Literal[
     "langfuse",
     "oaieval",
     "openai_evals",
+    "mlflow",
 ]
 
 

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from math import isfinite
 
-from goldmeter.dataset.sources import Value
+from goldmeter.dataset.record import Value
 
 
 class UnusableValueError(Exception):

@@ -1,16 +1,20 @@
 """What readers of other tools' logs share: JSON, messages, scores, flat records; the head that tells the tool."""
 
+import csv
 import json
 import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic_core import from_json
 
 from goldmeter.dataset.formats.json_records import decode_whole, json_error
@@ -26,12 +30,8 @@ MISSING = "missing from the log"
 SCORE, VERDICT, HUMAN = "score_", "verdict_", "human_"
 # Between the name of what people said, and the rater.
 RATER = " by "
-# Members of free records that hold what a right answer says, as people and tools name them.
-REFERENCES = (
-    *("reference", "references", "reference_answer", "reference_output", "expected", "expected_output"),
-    *("expected_response", "expected_answer", "ground_truth", "ground_truths", "ideal", "target", "targets", "label"),
-    *("correct_label", "correct_answer", "gold", "answer"),
-)
+# Tables of text, and their separators.
+TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
 # Samples of a log; a larger count is a damaged header, and as many missing samples would fill the memory.
 LARGEST_COUNT = 10_000_000
 
@@ -152,7 +152,7 @@ def values(path: Path) -> Iterator[tuple[int, Any]]:
         yield from objects(path)
         return
     try:
-        yield 1, _decoded(whole_text(path), DECODER)
+        yield 1, decoded(whole_text(path), DECODER)
     except json.JSONDecodeError as error:
         raise json_error(error, file_name(path), error.lineno) from None
 
@@ -170,7 +170,7 @@ def parsed(text: str, name: str, line: int | None = None, decoder: json.JSONDeco
         DataError: It holds none.
     """
     try:
-        value = _decoded(text, decoder)
+        value = decoded(text, decoder)
     except json.JSONDecodeError as error:
         raise json_error(error, name, line or error.lineno) from None
     if not isinstance(value, dict):
@@ -179,7 +179,12 @@ def parsed(text: str, name: str, line: int | None = None, decoder: json.JSONDeco
     return value
 
 
-def _decoded(text: str, decoder: json.JSONDecoder) -> Any:
+def decoded(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
+    """Return the value of a JSON text; by DECODER, numbers and booleans in it are text.
+
+    Raises:
+        json.JSONDecodeError: It is no JSON.
+    """
     if decoder is not DECODER:
         return decode_whole(text, decoder)
     with suppress(ValueError, RecursionError):  # NaN, half of a surrogate pair, a long integer, no JSON
@@ -305,19 +310,6 @@ def named_scores(scores: Any, key: str) -> dict[str, str | None]:
     return {score["name"]: number(score.get(key)) for score in named}
 
 
-def with_people(values: dict[str, Value], said: Mapping[str, str | None]) -> dict[str, Value]:
-    """Return the values of a record with what people said of the answer, by name, or by name and rater.
-
-    Only for logs that say that people did.
-    """
-    return {**values, **{f"{HUMAN}{name}": None if values["error"] else value for name, value in said.items()}}
-
-
-def judged(values: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return what a tool says of an answer for `flat`: numbers, and words; of anything else, null."""
-    return {name: number(value) or (value if isinstance(value, str) else None) for name, value in values.items()}
-
-
 def draws(keys: Sequence[Hashable]) -> Iterator[int | None]:
     """Yield the number of each key among those that are equal, from 1; None for one that stands once."""
     counts, seen = Counter(keys), Counter[Hashable]()
@@ -356,10 +348,19 @@ class Head(NamedTuple):
     Attributes:
         value: Its JSON value as far as it goes, or its first line's; None if it is no JSON.
         members: Names in a zip file.
+        header: Names of the columns of a CSV or Parquet file.
     """
 
     value: Any
     members: tuple[str, ...] = ()
+    header: frozenset[str] = frozenset()
+
+    @property
+    def columns(self) -> AbstractSet[str]:
+        """The columns of a table: of CSV and Parquet, of pandas' orient "split", or the keys of the first object."""
+        first = self.value[0] if isinstance(self.value, list) and self.value else self.value
+        names = members(first).get("columns") if {"columns", "data"} <= members(first).keys() else None
+        return self.header or (set(map(str, names)) if isinstance(names, list) else members(first).keys())
 
     @property
     def keys(self) -> KeysView[str]:
@@ -375,7 +376,19 @@ def head_of(path: Path) -> Head | None:
                 return Head(None, tuple(archive.namelist()))
     except (OSError, ValueError, zipfile.BadZipFile):
         return None
-    return Head(begun_json(head(path, HEAD_BYTES).removeprefix(BOM).decode(errors="replace")))
+    text = head(path, HEAD_BYTES).removeprefix(BOM).decode(errors="replace")
+    return Head(begun_json(text), header=_header(path, text))
+
+
+def _header(path: Path, text: str) -> frozenset[str]:
+    try:
+        if inner_suffix(path) == ".parquet":
+            return frozenset(pq.read_schema(path).names)
+        if inner_suffix(path) in TABLES:
+            return frozenset(next(csv.reader(text.splitlines(), delimiter=TABLES[inner_suffix(path)]), ()))
+    except (OSError, csv.Error, pa.ArrowException):
+        pass
+    return frozenset()
 
 
 def begun_json(text: str) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldmeter.dataset.readers import log
+from goldmeter.dataset.readers import log, tables
 from goldmeter.dataset.record import Record, Value, file_name
 from goldmeter.errors import DataError
 
@@ -118,7 +118,7 @@ def _values(sample: str, events: Mapping[str, list[dict[str, Any]]], run: Run) -
         response=response,
         error=error or (None if response is not None else "no output"),
         tokens=log.amount(log.members(own.get("usage")).get("total_tokens")),
-        scores=log.judged({**({"match": match.get("correct")} if match else {}), **metrics}),
+        scores=tables.judged({**({"match": match.get("correct")} if match else {}), **metrics}),
         metadata={"task": run.name},
     )
 

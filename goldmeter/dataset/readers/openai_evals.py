@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldmeter.dataset.readers import log
+from goldmeter.dataset.readers import log, tables
 from goldmeter.dataset.record import Record, Value, file_name
 from goldmeter.errors import DataError
 
@@ -106,7 +106,7 @@ def _references(found: Sequence[Found]) -> tuple[str, ...]:
     """Return the members of an item that graders compare with; without templates, the usual names."""
     criteria = [log.items(one.value.get("testing_criteria")) for one in found]
     templates = [str(log.members(grader).get("reference")) for graders in criteria for grader in graders]
-    return tuple(name for text in templates for name in TEMPLATE.findall(text)) or log.REFERENCES
+    return tuple(name for text in templates for name in TEMPLATE.findall(text)) or tables.REFERENCES
 
 
 def _values(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
-from tests.dataset.readers import test_oaieval, test_openai_evals
+from tests.dataset.readers import test_mlflow, test_oaieval, test_openai_evals
 
 VERDICTS = st.sampled_from([(1, 0), (5, 2), (True, False), ("correct", "incorrect"), ("Yes", "No"), ("A", "B")])
 NAMES = st.sampled_from(["human_correct", "human", "label", "annotator_1", "rater by me", "human_x by y", "gold.label"])
@@ -38,9 +38,30 @@ def openai_evals(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.json": json.dumps(items)}
 
 
+def mlflow(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    return {
+        "a.json": json.dumps(
+            test_mlflow.table(
+                ["inputs", "outputs", "x/v1/score", f"{name}/value"],
+                [[f"q{n}", "a", 1, value] for n, value in enumerate(values)],
+            )
+        )
+    }
+
+
+def mlflow_traces(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    given = [{"assessment_name": name, "source": {"source_type": "LLM_JUDGE", "source_id": "human"},
+              "feedback": {"value": value}} for value in values]  # fmt: skip
+    infos = [{"trace_id": str(n), "request_preview": f"q{n}", "response_preview": "a", "assessments": [one]}
+             for n, one in enumerate(given)]  # fmt: skip
+    return {"a.jsonl": lines_of([{"info": info, "data": {"spans": []}} for info in infos])}
+
+
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "oaieval": oaieval,
     "openai_evals": openai_evals,
+    "mlflow": mlflow,
+    "mlflow, traces": mlflow_traces,
 }
 
 
@@ -53,6 +74,6 @@ def test_no_verdict_of_a_machine_becomes_peoples(tmp_path: Path, tool: str, name
 
     options = propose_for([str(tmp_path)], None, Chosen()).options
 
-    assert options["format"] == tool
+    assert options["format"] == tool.partition(",")[0]
     assert options["candidates"].get("label", {"by": ""}).keys() >= {"by"}
     assert not any(score.get("human") for score in options["scores"].values() if isinstance(score, dict))

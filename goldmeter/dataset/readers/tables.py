@@ -1,0 +1,125 @@
+"""What readers of tables and of free records share: cells that hold JSON, the names of members, ids by content."""
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from goldmeter.dataset.formats.arrow import parquet
+from goldmeter.dataset.formats.delimited import delimited
+from goldmeter.dataset.formats.json_records import json_list
+from goldmeter.dataset.formats.text_lines import inner_suffix
+from goldmeter.dataset.printed_lists import printed_list
+from goldmeter.dataset.readers import log
+from goldmeter.dataset.record import Record, Value, as_text
+from goldmeter.dataset.texts import UnusableValueError
+
+# Members of free records that hold what a right answer says, as people and tools name them.
+REFERENCES = (
+    *("reference", "references", "reference_answer", "reference_output", "expected", "expected_output"),
+    *("expected_response", "expected_answer", "ground_truth", "ground_truths", "ideal", "target", "targets", "label"),
+    *("correct_label", "correct_answer", "gold", "answer"),
+)
+# Members of free records that hold the question, and the answer.
+QUESTIONS = ("input", "inputs", "question", "query", "prompt", "user_input", "request", "instruction", "messages")
+ANSWERS = ("output", "outputs", "answer", "response", "prediction", "predictions", "completion", "text", "content")
+# Hexadecimal digits of an id by content.
+ID_DIGITS = 16
+
+
+def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number and values of each row of a table: CSV, Parquet, JSON lines, a list of objects, orient "split".
+
+    Cells that hold JSON, or a list or an object as Python prints it, are unpacked. Numbers are text.
+
+    Raises:
+        DataError: A row can't be read.
+    """
+    suffix = inner_suffix(path)
+    if suffix in log.TABLES:
+        found: Iterable[tuple[int, Mapping[str, Any]]] = delimited(path, log.TABLES[suffix])
+    elif suffix == ".parquet":
+        found = parquet(path)
+    else:
+        found = log.objects(path) if suffix == ".jsonl" else json_list(path)
+    for line, row in found:
+        yield line, {name: unpacked(as_text(cell)) for name, cell in row.items()}
+
+
+def unpacked(cell: Any) -> Any:
+    """Return the list or object that a text holds, as JSON or as Python or numpy prints it; else the cell."""
+    if not isinstance(cell, str) or cell.lstrip()[:1] not in {"[", "{"}:
+        return cell
+    with suppress(ValueError):
+        return log.decoded(cell)
+    with suppress(UnusableValueError):
+        if (listed := printed_list(cell)) is not None:
+            return listed
+    if cell.lstrip()[0] == "{":
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return as_text(ast.literal_eval(cell.strip()))
+    return cell
+
+
+def said(value: Any, names: Sequence[str] = ()) -> str | None:
+    """Return the text of a free value: a text, the conversation in messages, the member of one of the names, JSON.
+
+    >>> said({"question": "Why?", "topic": "x"}, QUESTIONS), said({"a": "b"}), said({"a": "b", "c": "d"})
+    ('Why?', 'b', '{"a": "b", "c": "d"}')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        inner = next((value[name] for name in ("messages", *names) if value.get(name) is not None), None)
+        if inner is not None:
+            return said(inner, names)
+        texts = [item for item in value.values() if isinstance(item, str)]
+        return texts[0] if len(value) == len(texts) == 1 else log.text_of(value) or log.as_json(value)
+    return log.messages_of(value) or log.as_json(value)
+
+
+def first_of(values: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """Return the value of the first of the names that has one; None without any."""
+    return next((values[name] for name in names if values.get(name) is not None), None)
+
+
+def keyed(rows: Iterable[Record]) -> Iterator[Record]:
+    """Give records without an id one of their question and references, so that runs pair; equal ones are draws."""
+    found = list(rows)
+    ids = [str(one.values["id"]) or content_id(one.values) for one in found]
+    keys = [(one.values["candidate"], key) for one, key in zip(found, ids, strict=True)]
+    for one, key, draw in zip(found, ids, log.draws([(str(name), key) for name, key in keys]), strict=True):
+        yield one._replace(values={**one.values, "id": key, **({"draw": str(draw)} if draw else {})})
+
+
+def content_id(values: Mapping[str, Value]) -> str:
+    """Return an id of the question and the references."""
+    content = orjson.dumps([values["input"], values["references"]])
+    return hashlib.sha256(content).hexdigest()[:ID_DIGITS]
+
+
+def with_people(values: dict[str, Value], said: Mapping[str, str | None]) -> dict[str, Value]:
+    """Return the values of a record with what people said of the answer, by name, or by name and rater.
+
+    Only for logs that say that people did.
+    """
+    return {**values, **{f"{log.HUMAN}{name}": None if values["error"] else value for name, value in said.items()}}
+
+
+def judged(values: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return what a tool says of an answer for `flat`: numbers, and words; of anything else, null."""
+    return {name: log.number(value) or (value if isinstance(value, str) else None) for name, value in values.items()}
+
+
+def first(value: Any) -> Any:
+    """Return the first item of a list, or the value itself."""
+    return value[0] if isinstance(value, list) and value else value
+
+
+def stem(path: Path) -> str:
+    """Return the name of a file without its suffixes, as the name of a system that a log does not name."""
+    return path.name.split(".")[0] or path.name

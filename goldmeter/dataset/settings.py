@@ -31,6 +31,7 @@ Format = Literal[
     "oaieval",
     "openai_evals",
     "mlflow",
+    "langsmith",
 ]
 
 

@@ -38,10 +38,11 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
-    for line, row in tables.rows(file):
+    for line, values in tables.rows(file):
+        # The cells of a trace's row may lack its texts.
+        row = trace if isinstance(trace := tables.unpacked(values.get("trace")), dict) else values
         where = f"{file_name(file)}, row {line}"
-        row = trace if isinstance(trace := row.get("trace"), dict) else row  # the row's cells may lack its texts
-        is_trace = isinstance(row.get("info"), dict) or row.keys() >= TRACE
+        is_trace = "info" in row or row.keys() >= TRACE
         yield line, _of_trace(_flat(row, where), file) if is_trace else _of_row(row, file, where)
 
 
@@ -60,7 +61,7 @@ def _of_row(row: Mapping[str, Any], file: Path, where: str) -> dict[str, Value]:
     return log.flat(
         id="",
         input=tables.said(row[question], tables.QUESTIONS),
-        references=log.listed(tables.first_of(row, tables.REFERENCES)),
+        references=tables.references(row),
         response=response,
         candidate=log.text_of(row.get("run_id")) or tables.stem(file),
         error=None if response is not None else "no output",
@@ -92,8 +93,12 @@ def _flat(row: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 def _of_trace(trace: Mapping[str, Any], file: Path) -> dict[str, Value]:
     """Return the values of a trace."""
-    about = log.members(trace.get("trace_metadata"))
-    said = [one for one in map(log.members, log.items(trace.get("assessments"))) if one.get("valid") != "false"]
+    about = log.members(tables.unpacked(trace.get("trace_metadata")))
+    said = [
+        one
+        for one in map(log.members, log.items(tables.unpacked(trace.get("assessments"))))
+        if one.get("valid") != "false"
+    ]
     expected = {_name(one): _value(one.get("expectation")) for one in said if "expectation" in one}
     given = [one for one in said if "feedback" in one]
     people = {_rated(one): _text(one) for one in given if _source(one).get("source_type") == HUMAN}
@@ -103,7 +108,7 @@ def _of_trace(trace: Mapping[str, Any], file: Path) -> dict[str, Value]:
     values = log.flat(
         id="",
         input=tables.said(_unquoted(trace.get("request")), tables.QUESTIONS),
-        references=log.listed(tables.first_of(expected, tables.REFERENCES)),
+        references=tables.references(expected),
         response=response,
         candidate=next((about[name] for name in (MODEL, RUN) if isinstance(about.get(name), str)), tables.stem(file)),
         error="error" if trace.get("state") == "ERROR" else None if response is not None else "no output",
@@ -121,7 +126,7 @@ def _unquoted(value: Any) -> Any:
             return log.decoded(value)
         except ValueError:
             return value
-    return tables.unpacked(value)
+    return value
 
 
 def _name(assessment: Mapping[str, Any]) -> str:

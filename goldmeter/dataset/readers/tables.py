@@ -34,7 +34,7 @@ ID_DIGITS = 16
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield number and values of each row of a table: CSV, Parquet, JSON lines, a list of objects, orient "split".
 
-    Cells that hold JSON, or a list or an object as Python prints it, are unpacked. Numbers are text.
+    Numbers are text. Cells of CSV that hold JSON are as they are written: see `unpacked`.
 
     Raises:
         DataError: A row can't be read.
@@ -47,7 +47,7 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     else:
         found = log.objects(path) if suffix == ".jsonl" else json_list(path)
     for line, row in found:
-        yield line, {name: unpacked(as_text(cell)) for name, cell in row.items()}
+        yield line, {name: as_text(cell) for name, cell in row.items()}
 
 
 def unpacked(cell: Any) -> Any:
@@ -68,18 +68,33 @@ def unpacked(cell: Any) -> Any:
 def said(value: Any, names: Sequence[str] = ()) -> str | None:
     """Return the text of a free value: a text, the conversation in messages, the member of one of the names, JSON.
 
-    >>> said({"question": "Why?", "topic": "x"}, QUESTIONS), said({"a": "b"}), said({"a": "b", "c": "d"})
+    A text that holds such an object or messages, as a cell of CSV does, is read as they are; any other stays.
+
+    >>> said({"question": "Why?", "topic": "x"}, QUESTIONS), said('{"a": "b"}'), said({"a": "b", "c": "d"})
     ('Why?', 'b', '{"a": "b", "c": "d"}')
+    >>> said('{"a": 1}'), said("[sic] yes")
+    ('{"a": 1}', '[sic] yes')
     """
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        inner = next((value[name] for name in ("messages", *names) if value.get(name) is not None), None)
-        if inner is not None:
-            return said(inner, names)
-        texts = [item for item in value.values() if isinstance(item, str)]
-        return texts[0] if len(value) == len(texts) == 1 else log.text_of(value) or log.as_json(value)
-    return log.messages_of(value) or log.as_json(value)
+    if value is None:
+        return None
+    inner = unpacked(value)
+    if isinstance(inner, dict):
+        member = first_of(inner, ("messages", *names))
+        texts = [item for item in inner.values() if isinstance(item, str) and log.number(item) is None]
+        alone = texts[0] if len(inner) == len(texts) == 1 else log.text_of(inner)
+        found = said(member, names) if member is not None else alone
+    else:
+        found = inner if isinstance(inner, str) else log.messages_of(inner)
+    return found if found is not None else log.as_json(value)
+
+
+def references(values: Mapping[str, Any], names: Sequence[str] = REFERENCES) -> list[str]:
+    """Return the references in the first of the names that has any: a text, a list, or an object with one of them."""
+    value = first_of(values, names)
+    inner = unpacked(value)
+    if isinstance(inner, list):
+        return log.listed(inner)
+    return log.listed(said(value, (*REFERENCES, *ANSWERS)))
 
 
 def first_of(values: Mapping[str, Any], names: Iterable[str]) -> Any:
@@ -111,8 +126,13 @@ def with_people(values: dict[str, Value], said: Mapping[str, str | None]) -> dic
 
 
 def judged(values: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return what a tool says of an answer for `flat`: numbers, and words; of anything else, null."""
-    return {name: log.number(value) or (value if isinstance(value, str) else None) for name, value in values.items()}
+    """Return what a tool says of an answer for `flat`: numbers, and words; of anything else, null.
+
+    >>> judged({"exact": "True", "f1": "0.5", "tone": "kind", "why": ["a"]})
+    {'exact': '1', 'f1': '0.5', 'tone': 'kind', 'why': None}
+    """
+    texts = {name: value if isinstance(value, str) else None for name, value in values.items()}
+    return {name: text and (log.number(text.lower()) or text) for name, text in texts.items()}
 
 
 def first(value: Any) -> Any:

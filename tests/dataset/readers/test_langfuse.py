@@ -1,5 +1,7 @@
 """Exports of Langfuse 3's tables: JSON and JSONL, scores as columns with lists of values."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from goldmeter.dataset.readers import detect
 from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
+from tests.dataset.readers.proposed import proposed
 
 TRACE = {
     "id": "t1",
@@ -26,6 +29,12 @@ TRACE = {
     "helpful": [1, 0],
     "tone": None,
 }
+
+
+def score(trace, name, value, source="ANNOTATION", who="Ann", **more):
+    """A row of the table of scores."""
+    kept = {"observationId": None, "dataType": "NUMERIC", "stringValue": None, "authorUserName": who}
+    return {"id": "s", "traceId": trace, "source": source, "name": name, "value": value, **kept, **more}
 
 
 @pytest.fixture
@@ -119,3 +128,48 @@ def test_an_export_is_recognised(tmp_path, text):
     (tmp_path / "x").write_text(text)
 
     assert detect(tmp_path / "x") == "langfuse"
+
+
+def csv_of(rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*rows[0]])
+    writer.writeheader()
+    writer.writerows(
+        {key: json.dumps(value) if isinstance(value, list | dict) else value for key, value in row.items()}
+        for row in rows
+    )
+    return text.getvalue()
+
+
+def test_cells_of_csv_are_unpacked(tmp_path):
+    asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
+    (tmp_path / "traces.csv").write_text(csv_of([{**TRACE, "input": asked, "output": {"answer": "Because."}}]))
+
+    (row,) = [record.values for record in records(tmp_path / "traces.csv", None, "langfuse")]
+    assert detect(tmp_path / "traces.csv") == "langfuse"
+    assert (row["input"], row["response"]) == ("system: Be brief.\n\nuser: Why?", '{"answer": "Because."}')
+    assert (row["score_helpful"], row["metadata.topic"]) == ("0.5", "causes")
+
+
+def test_of_the_table_of_scores_annotations_are_peoples_and_the_others_are_not(tmp_path):
+    traces = [{**TRACE, "id": f"t{n}", "input": f"Why {n}?", "right": [1, n % 2]} for n in range(4)]
+    given = [
+        one
+        for n in range(4)
+        for one in (score(f"t{n}", "right", n % 2), score(f"t{n}", "right", 1, source="EVAL", who=None))
+    ]
+    (tmp_path / "traces.csv").write_text(csv_of(traces))
+    (tmp_path / "scores.csv").write_text(csv_of(given))
+
+    options, rows = proposed(tmp_path)
+
+    assert options["candidates"]["label"] == "human_right by Ann"
+    assert [row["label"] for row in rows] == [False, True, False, True]
+    assert [row["score_right"] for row in rows] == [1.0, 1.0, 1.0, 1.0]
+
+
+def test_scores_alone_are_refused_with_what_to_export(tmp_path):
+    (tmp_path / "scores.json").write_text(json.dumps([score("t1", "right", 1)]))
+
+    with pytest.raises(DataError, match="scores alone; export the traces or observations to the same folder"):
+        list(records(tmp_path / "scores.json", None, "langfuse"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
-from tests.dataset.readers import test_mlflow, test_oaieval, test_openai_evals
+from tests.dataset.readers import test_langfuse, test_langsmith, test_mlflow, test_oaieval, test_openai_evals
 
 VERDICTS = st.sampled_from([(1, 0), (5, 2), (True, False), ("correct", "incorrect"), ("Yes", "No"), ("A", "B")])
 NAMES = st.sampled_from(["human_correct", "human", "label", "annotator_1", "rater by me", "human_x by y", "gold.label"])
@@ -57,9 +57,28 @@ def mlflow_traces(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.jsonl": lines_of([{"info": info, "data": {"spans": []}} for info in infos])}
 
 
+def langsmith(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    rows = [
+        {**test_langsmith.EXPERIMENT[0], "example_id": n, f"feedback.{name}": value} for n, value in enumerate(values)
+    ]
+    return {"a.csv": test_langsmith.csv_of(rows)}
+
+
+def langfuse(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    return {"a.json": json.dumps([{**test_langfuse.TRACE, "id": str(n), name: [v]} for n, v in enumerate(values)])}
+
+
+def langfuse_scores(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    given = [test_langfuse.score(str(n), name, value, source="EVAL") for n, value in enumerate(values)]
+    return {"a.json": langfuse("other", values)["a.json"], "scores.json": json.dumps(given)}
+
+
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "oaieval": oaieval,
     "openai_evals": openai_evals,
+    "langfuse": langfuse,
+    "langfuse, scores": langfuse_scores,
+    "langsmith": langsmith,
     "mlflow": mlflow,
     "mlflow, traces": mlflow_traces,
 }

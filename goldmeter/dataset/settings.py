@@ -32,6 +32,7 @@ Format = Literal[
     "openai_evals",
     "mlflow",
     "langsmith",
+    "helm",
 ]
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from goldmeter.dataset.readers import (
     deepeval,
     every_eval_ever,
+    helm,
     inspect,
     langfuse,
     langsmith,
@@ -118,6 +119,7 @@ READERS: Mapping[str, Reader] = {
     "openai_evals": Reader(openai_evals.recognises, openai_evals.read),
     "mlflow": Reader(mlflow.recognises, mlflow.read),
     "langsmith": Reader(langsmith.recognises, langsmith.read),
+    "helm": Reader(helm.recognises, helm.read),
     "every_eval_ever": Reader(every_eval_ever.recognises, every_eval_ever.read),
     "squad": Reader(squad.recognises, squad.read),
     "opik": Reader(opik.recognises, partial(records, rows=opik.rows)),

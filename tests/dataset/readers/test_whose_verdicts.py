@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
-from tests.dataset.readers import test_langfuse, test_langsmith, test_mlflow, test_oaieval, test_openai_evals
+from tests.dataset.readers import test_helm, test_langfuse, test_langsmith, test_mlflow, test_oaieval, test_openai_evals
 
 VERDICTS = st.sampled_from([(1, 0), (5, 2), (True, False), ("correct", "incorrect"), ("Yes", "No"), ("A", "B")])
 NAMES = st.sampled_from(["human_correct", "human", "label", "annotator_1", "rater by me", "human_x by y", "gold.label"])
@@ -57,6 +57,14 @@ def mlflow_traces(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.jsonl": lines_of([{"info": info, "data": {"spans": []}} for info in infos])}
 
 
+def helm(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    states = [test_helm.request(f"id{n}", "A") for n, _ in enumerate(values)]
+    stats = [{**test_helm.statistics(f"id{n}", 1), "stats": [{"name": {"name": name}, "mean": value}]}
+             for n, value in enumerate(values)]  # fmt: skip
+    state = {"adapter_spec": {"model": "m"}, "request_states": states}
+    return {"scenario_state.json": json.dumps(state), "per_instance_stats.json": json.dumps(stats)}
+
+
 def langsmith(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     rows = [
         {**test_langsmith.EXPERIMENT[0], "example_id": n, f"feedback.{name}": value} for n, value in enumerate(values)
@@ -76,6 +84,7 @@ def langfuse_scores(name: str, values: tuple[Any, ...]) -> dict[str, str]:
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "oaieval": oaieval,
     "openai_evals": openai_evals,
+    "helm": helm,
     "langfuse": langfuse,
     "langfuse, scores": langfuse_scores,
     "langsmith": langsmith,

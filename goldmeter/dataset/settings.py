@@ -33,6 +33,9 @@ Format = Literal[
     "mlflow",
     "langsmith",
     "helm",
+    "ragas",
+    "phoenix",
+    "lighteval",
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from goldmeter.console.format import counted
 from goldmeter.dataset.formats.arrow import saved_files
-from goldmeter.dataset.formats.text_lines import LINE, column_names
+from goldmeter.dataset.formats.text_lines import LINE, column_names, inner_suffix
 from goldmeter.dataset.proposal import candidates, names, verdicts
 from goldmeter.dataset.proposal.candidates import keys
 from goldmeter.dataset.proposal.columns import CHECK, Column, columns
@@ -23,7 +23,7 @@ from goldmeter.dataset.proposal.roles import is_slice
 from goldmeter.dataset.proposal.section import first, shown
 from goldmeter.dataset.readers import detect
 from goldmeter.dataset.readers.log import HUMAN, RATER, SCORE, VERDICT
-from goldmeter.dataset.sources import Record, is_text, records
+from goldmeter.dataset.sources import TABLES, Record, is_text, records
 from goldmeter.errors import DataError, GoldmeterError
 from goldmeter.estimates.column_facts import RESOURCES
 
@@ -45,7 +45,7 @@ def propose_for(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Pr
     if len(paths) != 1:
         return _of_files(paths, pattern, chosen)
     (path,) = paths
-    if tool := tool_of(path, pattern):
+    if (tool := tool_of(path, pattern)) and not _is_as_chosen(path, chosen):
         return propose_log(path, tool)
     if pattern is None and Path(path).is_dir():
         if texts := _texts_of(Path(path)):
@@ -155,6 +155,11 @@ DRAWN = "the log numbers several answers to a question; intervals are by questio
 def tool_of(path: str, pattern: str | None) -> str | None:
     """The tool whose logs are at the path; None if it is none of those that are known."""
     return detect(path) if pattern is None and Path(path).exists() else None
+
+
+def _is_as_chosen(path: str, chosen: Chosen) -> bool:
+    """Whether the user named columns of a table, which are then its own and not those of a reader."""
+    return inner_suffix(Path(path)) in TABLES and replace(chosen, task=None) != Chosen()
 
 
 def propose_log(path: str, tool: str) -> Proposal:

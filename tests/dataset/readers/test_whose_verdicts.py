@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
-from tests.dataset.readers import test_helm, test_langfuse, test_langsmith, test_mlflow, test_oaieval, test_openai_evals
+from tests.dataset.readers import (
+    test_helm,
+    test_langfuse,
+    test_langsmith,
+    test_mlflow,
+    test_oaieval,
+    test_openai_evals,
+    test_phoenix,
+    test_ragas,
+)
 
 VERDICTS = st.sampled_from([(1, 0), (5, 2), (True, False), ("correct", "incorrect"), ("Yes", "No"), ("A", "B")])
 NAMES = st.sampled_from(["human_correct", "human", "label", "annotator_1", "rater by me", "human_x by y", "gold.label"])
@@ -81,9 +90,21 @@ def langfuse_scores(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.json": langfuse("other", values)["a.json"], "scores.json": json.dumps(given)}
 
 
+def ragas(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    return {"a.json": json.dumps([{**test_ragas.ROWS[0], "user_input": n, name: v} for n, v in enumerate(values)])}
+
+
+def phoenix(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    kinds = {True: "label", False: "score"}
+    given = [test_phoenix.annotation(name, "LLM", **{kinds[isinstance(v, str)]: v}) for v in values]
+    return {"a.csv": test_phoenix.as_csv([test_phoenix.run(n, "a", one) for n, one in enumerate(given)])}
+
+
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "oaieval": oaieval,
     "openai_evals": openai_evals,
+    "phoenix": phoenix,
+    "ragas": ragas,
     "helm": helm,
     "langfuse": langfuse,
     "langfuse, scores": langfuse_scores,

@@ -36,6 +36,8 @@ Format = Literal[
     "ragas",
     "phoenix",
     "lighteval",
+    "label_studio",
+    "argilla",
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from goldmeter.console.format import counted
 from goldmeter.dataset.formats.arrow import saved_files
-from goldmeter.dataset.formats.text_lines import LINE, column_names, inner_suffix
+from goldmeter.dataset.formats.text_lines import LINE, column_names
 from goldmeter.dataset.proposal import candidates, names, verdicts
 from goldmeter.dataset.proposal.candidates import keys
 from goldmeter.dataset.proposal.columns import CHECK, Column, columns
@@ -21,9 +21,9 @@ from goldmeter.dataset.proposal.proposal import Proposal, proposal, propose
 from goldmeter.dataset.proposal.retrieval import ABOUT
 from goldmeter.dataset.proposal.roles import is_slice
 from goldmeter.dataset.proposal.section import first, shown
-from goldmeter.dataset.readers import detect
+from goldmeter.dataset.readers import READERS, detect
 from goldmeter.dataset.readers.log import HUMAN, RATER, SCORE, VERDICT
-from goldmeter.dataset.sources import TABLES, Record, is_text, records
+from goldmeter.dataset.sources import Record, is_text, records
 from goldmeter.errors import DataError, GoldmeterError
 from goldmeter.estimates.column_facts import RESOURCES
 
@@ -45,7 +45,7 @@ def propose_for(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Pr
     if len(paths) != 1:
         return _of_files(paths, pattern, chosen)
     (path,) = paths
-    if (tool := tool_of(path, pattern)) and not _is_as_chosen(path, chosen):
+    if (tool := tool_of(path, pattern)) and not _is_as_chosen(tool, chosen):
         return propose_log(path, tool)
     if pattern is None and Path(path).is_dir():
         if texts := _texts_of(Path(path)):
@@ -157,9 +157,9 @@ def tool_of(path: str, pattern: str | None) -> str | None:
     return detect(path) if pattern is None and Path(path).exists() else None
 
 
-def _is_as_chosen(path: str, chosen: Chosen) -> bool:
-    """Whether the user named columns of a table, which are then its own and not those of a reader."""
-    return inner_suffix(Path(path)) in TABLES and replace(chosen, task=None) != Chosen()
+def _is_as_chosen(tool: str, chosen: Chosen) -> bool:
+    """Whether the user named columns of a log that is a table: they are then its own, and not those of the reader."""
+    return READERS[tool].is_table and replace(chosen, task=None) != Chosen()
 
 
 def propose_log(path: str, tool: str) -> Proposal:

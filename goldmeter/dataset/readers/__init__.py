@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldmeter.dataset.readers import (
+    argilla,
     deepeval,
     every_eval_ever,
     helm,
     inspect,
+    label_studio,
     langfuse,
     langsmith,
     lighteval,
@@ -45,11 +47,13 @@ class Reader(NamedTuple):
         recognises: Tells by the head of a file whether it is such a log.
         read: Yields the records of the logs; files that are none of the tool's logs are refused or passed over.
         lower_is_better: Returns the scores of which the logs say that less is better.
+        is_table: The logs can be read as they are, too.
     """
 
     recognises: Callable[[Head], bool]
     read: Callable[[Sequence[Path]], Iterator[Record]]
     lower_is_better: Callable[[Sequence[Path]], frozenset[str]] = lambda _: frozenset()
+    is_table: bool = False
 
 
 def detect(path: str | Path) -> str | None:
@@ -120,12 +124,14 @@ READERS: Mapping[str, Reader] = {
     "openai_batch": Reader(openai_batch.recognises, openai_batch.read),
     "oaieval": Reader(oaieval.recognises, oaieval.read),
     "openai_evals": Reader(openai_evals.recognises, openai_evals.read),
-    "mlflow": Reader(mlflow.recognises, mlflow.read),
-    "langsmith": Reader(langsmith.recognises, langsmith.read),
+    "mlflow": Reader(mlflow.recognises, mlflow.read, is_table=True),
+    "langsmith": Reader(langsmith.recognises, langsmith.read, is_table=True),
     "helm": Reader(helm.recognises, helm.read),
-    "ragas": Reader(ragas.recognises, ragas.read),
-    "phoenix": Reader(phoenix.recognises, phoenix.read),
+    "ragas": Reader(ragas.recognises, ragas.read, is_table=True),
+    "phoenix": Reader(phoenix.recognises, phoenix.read, is_table=True),
     "lighteval": Reader(lighteval.recognises, lighteval.read),
+    "label_studio": Reader(label_studio.recognises, label_studio.read, is_table=True),
+    "argilla": Reader(argilla.recognises, argilla.read, is_table=True),
     "every_eval_ever": Reader(every_eval_ever.recognises, every_eval_ever.read),
     "squad": Reader(squad.recognises, squad.read),
     "opik": Reader(opik.recognises, partial(records, rows=opik.rows)),

@@ -2,7 +2,7 @@
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from goldmeter.dataset.formats.delimited import delimited
 from goldmeter.dataset.formats.json_records import json_list
 from goldmeter.dataset.formats.text_lines import inner_suffix
 from goldmeter.dataset.printed_lists import printed_list
+from goldmeter.dataset.proposal import names
 from goldmeter.dataset.readers import log
 from goldmeter.dataset.record import Record, Value, as_text
 from goldmeter.dataset.texts import UnusableValueError
+from goldmeter.errors import DataError
 
 # Members of free records that hold what a right answer says, as people and tools name them.
 REFERENCES = (
@@ -143,3 +145,49 @@ def first(value: Any) -> Any:
 def stem(path: Path) -> str:
     """Return the name of a file without its suffixes, as the name of a system that a log does not name."""
     return path.name.split(".")[0] or path.name
+
+
+def by_names(data: Mapping[str, Any], key: str, file: Path, where: str) -> dict[str, Value]:
+    """Return the values of a record whose question, answer, references and system are found by their names.
+
+    Args:
+        data: The free members.
+        key: The id; empty: it is made of the content.
+
+    Raises:
+        DataError: None is named like a question or like an answer, or several are named like answers.
+    """
+    given = {name: value for name, value in data.items() if value is not None}
+    question = _best(given, names.as_input)
+    references = [name for name in (_best(given, names.as_references),) if name not in {None, question}]
+    left = [name for name in data if name not in {question, *references}]
+    answers = [name for name in left if names.as_response(name)] or [name for name in left if names.as_answers(name)]
+    if question is None or len(answers) != 1:
+        raise DataError(
+            f"{where}: which of {', '.join(data)[:200]} is the question, and which one the answer that was judged? "
+            "To read the file without what people said: --input COLUMN --candidate COLUMN --references COLUMN"
+        )
+    system = next((name for name in left if name not in answers and names.as_system(name)), None)
+    response = log.text_of(data[answers[0]])
+    used = {question, *references, *answers, system}
+    return log.flat(
+        id=key,
+        input=said(data[question], QUESTIONS),
+        references=[text for name in references if name for text in log.listed(unpacked(data[name]))],
+        response=response,
+        candidate=log.text_of(data[system]) or stem(file) if system else stem(file),
+        error=None if response is not None else "no output",
+        metadata={name: value for name, value in data.items() if name not in used},
+    )
+
+
+def _best(data: Mapping[str, Any], fits: Callable[[str], names.Fit | None]) -> str | None:
+    """Return the name that fits best; None if none does."""
+    found = [(fit, name) for name in data if (fit := fits(name)) is not None]
+    return min(found)[1] if found else None
+
+
+def verdicts(values: Mapping[str, Value], given: Mapping[str, Any]) -> dict[str, Value]:
+    """Return what tools said of a record that was made without it, under the names that all readers use."""
+    scores = log.flat(id="", candidate="", error=str(values["error"] or "") or None, scores=judged(given))
+    return {name: value for name, value in scores.items() if name.startswith((log.SCORE, log.VERDICT))}

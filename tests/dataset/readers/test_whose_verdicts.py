@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
 from tests.dataset.readers import (
+    test_argilla,
     test_helm,
+    test_label_studio,
     test_langfuse,
     test_langsmith,
     test_mlflow,
@@ -100,7 +102,21 @@ def phoenix(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.csv": test_phoenix.as_csv([test_phoenix.run(n, "a", one) for n, one in enumerate(given)])}
 
 
+def label_studio(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    results = [test_label_studio.chosen(str(value), name) for value in values]
+    predictions = [[{"model_version": "human", "result": [one]}] for one in results]
+    tasks = [test_label_studio.task(n, "a", predictions=one) for n, one in enumerate(predictions)]
+    return {"a.json": json.dumps(tasks)}
+
+
+def argilla(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    given = [{name: {"value": value, "score": None, "agent": "human"}} for value in values]
+    return {"a.json": json.dumps([test_argilla.record(n, "a", suggestions=one) for n, one in enumerate(given)])}
+
+
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
+    "argilla": argilla,
+    "label_studio": label_studio,
     "oaieval": oaieval,
     "openai_evals": openai_evals,
     "phoenix": phoenix,

@@ -38,6 +38,8 @@ Format = Literal[
     "lighteval",
     "label_studio",
     "argilla",
+    "wmt_mqm",
+    "alpaca_eval",
 ]
 
 

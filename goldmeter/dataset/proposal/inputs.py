@@ -171,7 +171,7 @@ def propose_log(path: str, tool: str) -> Proposal:
     pattern = DEEP if Path(path).is_dir() else "*"
     found = list(islice(records(path, pattern, tool), MOST_RECORDS))
     by_name = {column.name: column for column in columns(found)}
-    scores, (label, about_label) = _scores(by_name), _label(by_name)
+    scores, (label, about_label) = _grades(by_name) | _scores(by_name), _label(by_name)
     questions = len({str(record.values.get("group") or record.values.get("id")) for record in found})
     slices = [column for name, column in by_name.items() if name.startswith(METADATA) and is_slice(column, questions)]
     slices = [column for column in slices if _is_of_questions(column, by_name["candidate"])]
@@ -256,28 +256,46 @@ def _scores(by_name: Mapping[str, Column]) -> dict[str, Any]:
     return scores
 
 
+def _said(by_name: Mapping[str, Column]) -> dict[str, tuple[list[Column], Column]]:
+    """The columns of what people said, one for each rater, by its name; and all their values as one column."""
+    said: dict[str, list[Column]] = {}
+    for column in by_name.values():
+        if column.name.startswith(HUMAN):
+            said.setdefault(column.name.partition(RATER)[0].removeprefix(HUMAN), []).append(column)
+    return {
+        name: (own, Column(name, tuple(cell for column in own for cell in column.cells))) for name, own in said.items()
+    }
+
+
 def _label(by_name: Mapping[str, Column]) -> tuple[dict[str, Any], str]:
     """The option `label` and a comment: what people said, if the log says that they did; else words of a tool.
 
     Several raters' columns are those of the first name that can be read; a tool's words are a score of their name.
     """
-    said = [column for column in by_name.values() if column.name.startswith(HUMAN)]
-    names_of = dict.fromkeys(column.name.partition(RATER)[0] for column in said)
-    for name in names_of:
-        own = [column for column in said if column.name.partition(RATER)[0] == name]
-        cells = tuple(cell for column in own for cell in column.cells)
-        both = Column(name.removeprefix(HUMAN), cells)
+    said = _said(by_name)
+    for name, (own, both) in said.items():
         if reading := verdicts.reading(both) or verdicts.of_named_grades(both):
-            plain = candidates.Label(tuple(own), reading).option
-            comment = reading.doubt or (
-                f"or: {', '.join(others)}" if (others := [n for n in names_of if n != name]) else ""
-            )
-            return {"label": plain}, f"{CHECK}label: {comment}" if comment else ""
+            others = ", ".join(shown(other) for other in said if other != name)
+            comment = reading.doubt or (f"or: {others}" if others else "")
+            option = candidates.Label(tuple(own), reading).option
+            return {"label": option}, f"{CHECK}label: {comment}" if comment else ""
     for column in by_name.values():
         by = column.name.removeprefix(VERDICT)
         if column.name.startswith(VERDICT) and f"{SCORE}{by}" not in by_name and (rule := verdicts.reading(column)):
             return {"label": candidates.Label((column,), rule, by).option}, f"the words of {shown(by)} are a score"
     return {}, ""
+
+
+def _grades(by_name: Mapping[str, Column]) -> dict[str, Any]:
+    """Name → the columns of people's numbers that are no verdicts; bounds are the smallest and the largest, and 0."""
+    grades: dict[str, Any] = {}
+    for name, (own, both) in _said(by_name).items():
+        if both.kind != "number" or verdicts.of_named_grades(both):
+            continue
+        bounds = [min(0.0, *map(float, both.texts)), max(0.0, *map(float, both.texts))]
+        plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+        grades[plain] = {"columns": [column.name for column in own], "bounds": bounds, "human": True}
+    return grades
 
 
 def _labelled(label: Mapping[str, Any], by_name: Mapping[str, Column]) -> tuple[str, str]:
@@ -299,10 +317,12 @@ def _is_binary(column: Column) -> bool:
 
 
 def _about_scores(scores: Mapping[str, Any], tool: str, *, complete: bool) -> str:
-    binary = [name for name, score in scores.items() if isinstance(score, Mapping)]
+    binary = [name for name, score in scores.items() if isinstance(score, Mapping) and "human" not in score]
+    people = [name for name, score in scores.items() if isinstance(score, Mapping) and "human" in score]
     of = "" if complete else f" of the first {MOST_RECORDS:,}"
     bounds = f"; bounds [0, 1], as all values of {', '.join(binary)}{of} are 0 or 1" if binary else ""
-    return f"the scores of {tool}{bounds}" if scores else ""
+    grades = f"; grades of people: {', '.join(people)}, whose bounds are those of the data" if people else ""
+    return f"{CHECK if people else ''}the scores of {tool}{bounds}{grades}" if scores else ""
 
 
 def _about(by_name: Mapping[str, Column], found: Sequence[Record]) -> str:

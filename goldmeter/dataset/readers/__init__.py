@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from goldmeter.dataset.readers import (
+    alpaca_eval,
     argilla,
     deepeval,
     every_eval_ever,
@@ -31,6 +32,7 @@ from goldmeter.dataset.readers import (
     promptfoo,
     ragas,
     squad,
+    wmt_mqm,
 )
 from goldmeter.dataset.readers.log import Head, head_of, lacks_question, missing, records
 from goldmeter.dataset.record import Record, Value, file_name
@@ -132,6 +134,8 @@ READERS: Mapping[str, Reader] = {
     "lighteval": Reader(lighteval.recognises, lighteval.read),
     "label_studio": Reader(label_studio.recognises, label_studio.read, is_table=True),
     "argilla": Reader(argilla.recognises, argilla.read, is_table=True),
+    "wmt_mqm": Reader(wmt_mqm.recognises, wmt_mqm.read, is_table=True),
+    "alpaca_eval": Reader(alpaca_eval.recognises, alpaca_eval.read, is_table=True),
     "every_eval_ever": Reader(every_eval_ever.recognises, every_eval_ever.read),
     "squad": Reader(squad.recognises, squad.read),
     "opik": Reader(opik.recognises, partial(records, rows=opik.rows)),

@@ -9,10 +9,11 @@ from typing import Any
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.dataset.proposal import cost, show
-from goldmeter.dataset.proposal.dataset_section import is_tracked, tables_in, write_dataset
+from goldmeter.dataset.proposal.dataset_section import is_tracked, tables_in, write_dataset, write_params
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
-from goldmeter.dataset.proposal.section import NAME
+from goldmeter.dataset.proposal.proposal import Proposal
+from goldmeter.dataset.proposal.section import NAME, with_value
 from goldmeter.dataset.proposal.task import with_task, write_plan
 from goldmeter.dataset.tasks import TASKS
 from goldmeter.errors import GoldmeterError, ParamsError
@@ -54,6 +55,7 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
         if kept:
             restore = f"git cat-file -p {kept} > {params.PATH}"
             say(f"{params.PATH} had changes that were not committed; to get it back: {restore}")
+        _allow_no_references(proposal)
         say(f"\ndvc repro {STAGE}")
         _load()
         for line in write_plan(found, proposal, before.get("task")):
@@ -118,6 +120,14 @@ def _require_own_folder(path: str, data: Sequence[str]) -> None:
             f"{path}: this folder also holds tables of the pipeline, such as {inside[0]}; put the files into a folder "
             f"of their own:\n  mkdir {folder} && mv {files} {folder}\n  python -m flows.init {folder}"
         )
+
+
+def _allow_no_references(proposal: Proposal) -> None:
+    """Let load take rows without a reference, and say so, if a tool's log has none at all."""
+    required = (params.raw().get("load") or {}).get("require_references")
+    if required is True and proposal.options["format"] and proposal.options["references"] is None:
+        write_params(with_value(params.PATH.read_bytes().decode(), ("load", "require_references"), value=False))
+        say(f"{params.PATH}: load.require_references is now false, as no record has a reference")
 
 
 def _from_here(data: str) -> str:

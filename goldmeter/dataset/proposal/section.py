@@ -84,8 +84,8 @@ def replaced(content: str, section: str, name: str = NAME) -> str:
     return changed
 
 
-def with_value(content: str, path: tuple[str, str], value: str | None) -> str:
-    """params.yaml with this value of an option, None for none; its comment and every other character stay.
+def with_value(content: str, path: tuple[str, str], value: Any) -> str:
+    """params.yaml with this value of an option; its comment and every other character stay.
 
     Raises ParamsError when the section does not stand by itself.
     """

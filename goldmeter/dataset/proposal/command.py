@@ -124,8 +124,8 @@ def _require_own_folder(path: str, data: Sequence[str]) -> None:
 
 def _allow_no_references(proposal: Proposal) -> None:
     """Let load take rows without a reference, and say so, if a tool's log has none at all."""
-    required = (params.raw().get("load") or {}).get("require_references")
-    if required is True and proposal.options["format"] and proposal.options["references"] is None:
+    required = params.for_stage("load").load.require_references
+    if required and proposal.options["format"] and proposal.options["references"] is None:
         write_params(with_value(params.PATH.read_bytes().decode(), ("load", "require_references"), value=False))
         say(f"{params.PATH}: load.require_references is now false, as no record has a reference")
 

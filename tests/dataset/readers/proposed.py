@@ -6,11 +6,10 @@ from typing import Any
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
 from goldmeter.dataset.settings import Params
-from goldmeter.pipeline.yaml import parse_yaml
 from tasks.load import load, source
-from tests.small_project import PARAMS
+from tests.small_project import settings
 
-STATED = parse_yaml(PARAMS.read_text(encoding="utf-8"))
+STATED = settings()
 
 
 def proposed(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

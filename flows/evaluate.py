@@ -382,13 +382,13 @@ def _is_first() -> bool:
 
 def _print_outcome(done: Sequence[Recorded], shown: Sequence[str]) -> None:
     try:
+        if any(not run.failure and not run.experiment for run in done) and _is_first():
+            say(FIRST_RUN)
         for text in shown:
             write_rendered(text)
         for run in done:
             if run.experiment:
                 say(f"experiment: {run.experiment.name} (dvc exp show, flows.compare {run.experiment.name})")
-            elif not run.failure and _is_first():
-                say(FIRST_RUN)
     except BrokenPipeError:
         write_no_more()
     for run in done:

@@ -107,7 +107,8 @@ def test_what_a_stage_says_is_no_hint() -> None:
 def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(mended: Ended) -> None:
     *_, row, _, report = mended.output.splitlines()
 
-    assert row.split() == ["exact_match", "0.250", "[0.000,", "1.000]", "0.500", "[0.000,", "1.000]"]
+    assert mended.output.count(flow.FIRST_RUN) == 1
+    assert row.split() == ["exact_match.value", "0.250", "[0.000,", "1.000]", "0.500", "[0.000,", "1.000]"]
     assert report == "report: reports/index.html"
 
 

@@ -108,7 +108,7 @@ def test_a_run_ends_with_the_metrics_and_the_path_of_the_report(mended: Ended) -
     *_, row, _, report = mended.output.splitlines()
 
     assert mended.output.count(flow.FIRST_RUN) == 1
-    assert row.split() == ["exact_match.value", "0.250", "[0.000,", "1.000]", "0.500", "[0.000,", "1.000]"]
+    assert row.split() == ["exact_match", "25.0", "%", "[0,", "100]", "50.0", "%", "[0,", "100]"]
     assert report == "report: reports/index.html"
 
 
@@ -119,7 +119,7 @@ def test_prefect_keeps_the_same_summary_and_the_path_of_the_report(project: Any,
         kept = dict(database.execute("SELECT key, data FROM artifact").fetchall())
 
     table = json.loads(kept["summary"])
-    assert "| exact_match.value | 0.250 \\[0.000, 1.000\\] | 0.500 \\[0.000, 1.000\\] |" in table
+    assert "| exact_match | 25.0 % \\[0, 100\\] | 50.0 % \\[0, 100\\] |" in table
     assert json.loads(kept["report"]) == f"`{project.folder / 'reports/index.html'}` on {escaped(gethostname())}"
 
 

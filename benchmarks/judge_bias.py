@@ -23,17 +23,14 @@ from benchmarks.offline_judge.labelled import Labelled, human_labelled
 from benchmarks.offline_judge.training import (
     FOLDS,
     Examples,
-    boosted,
-    calibration,
-    cross_validated,
     examples,
+    fitted,
     held_out,
     training_rows,
 )
 from benchmarks.pages import grid, rewritten
 from goldmeter.models.offline import RIGHT, model_hash
 from goldmeter.models.offline.measured import FILE, question_hash
-from goldmeter.models.offline.trees import calibrated
 from goldmeter.pipeline.files import to_json
 from goldmeter.statistics import bias_model, cross_fitted, people_rate, ppi_mean
 
@@ -67,23 +64,20 @@ def judged_elsewhere(name: str, rows: Sequence[Labelled], trained: Sequence[Labe
     """Judge a data set by a model that was trained without its questions, matched by text."""
     asked = {letters(row.question) for row in rows}
     unseen = np.array([letters(row.group) not in asked for row in trained])
-    model = boosted(rest := training.take(unseen))
-    curve = calibration(held_out(rest), rest)
-    return _judged(name, rows, calibrated(model.decision_function(examples(rows).features), curve))
+    return _judged(name, rows, fitted(training.take(unseen)).probabilities(examples(rows).features))
 
 
 def judged_across(name: str, rows: Sequence[Labelled], training: Examples) -> Judged:
     """Judge the training set: each system and fold of questions by a model that was trained without both."""
     systems = np.array([row.source for row in rows] + [""] * (len(training.verdicts) - len(rows)))
-    scores = np.empty(len(rows))
+    unseen = np.empty(len(systems))
     for system in sorted({row.source for row in rows}):
-        others, unseen = systems != system, np.empty(len(systems))
+        own = systems == system
         for fold in range(FOLDS):
             inside = training.folds == fold
-            unseen[inside] = boosted(training.take(others & ~inside)).decision_function(training.features[inside])
-        own = ~others[: len(rows)]
-        scores[own] = calibrated(unseen[: len(rows)][own], calibration(unseen[others], training.take(others)))
-    return _judged(name, rows, scores)
+            model = fitted(training.take(~own & ~inside))
+            unseen[own & inside] = model.probabilities(training.features[own & inside])
+    return _judged(name, rows, unseen[: len(rows)])
 
 
 def judged_held_out(
@@ -92,7 +86,7 @@ def judged_held_out(
     """Probabilities of the human labels among training rows and of others, by models that never saw their questions."""
     with threadpool_limits(limits=1):  # as in training: the same numbers on any number of cores
         training = examples(trained)
-        known = cross_validated(training, held_out(training))[: sum(not row.written for row in trained)]
+        known = held_out(training)[: sum(not row.written for row in trained)]
         return known, [judged_elsewhere(name, rows, trained, training) for name, rows in others.items()]
 
 

@@ -89,11 +89,11 @@ WAYS: dict[str, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]] = {
 
 def with_designs(path: Path, draws: int = 1_000) -> Iterator[str]:
     """Redraw the answers of each system of EVOUNA-NQ, judged by models that were not trained on their questions."""
-    from benchmarks.offline_judge.training import cross_validated, examples, held_out, training_rows
+    from benchmarks.offline_judge.training import examples, held_out, training_rows
 
     trained = training_rows(path)
     answers, rows = [row for row in trained if not row.written], examples(trained)
-    probability = cross_validated(rows, held_out(rows))[: len(answers)]
+    probability = held_out(rows)[: len(answers)]
     verdicts = rows.verdicts[: len(answers)].astype(np.float64)
     for system in sorted({answer.source for answer in answers}):
         own = np.array([answer.source == system for answer in answers])

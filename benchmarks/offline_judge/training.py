@@ -8,40 +8,67 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier  # type: ignore[import-untyped]
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
 from benchmarks.offline_judge.counterfactual import counterfactual_pairs
 from benchmarks.offline_judge.labelled import RULES, Labelled, human_labelled, written_pairs
-from goldmeter.models.offline import RIGHT, feature_names
-from goldmeter.models.offline.feature_names import DIRECTIONS
+from goldmeter.models.offline import RIGHT, feature_names, traps
+from goldmeter.models.offline.feature_names import DIRECTIONS, FEATURES
 from goldmeter.models.offline.features import TextRows, row_features
-from goldmeter.models.offline.trees import Trees, calibrated, render
+from goldmeter.models.offline.trees import Models, Trees, render
+from goldmeter.models.offline.verdict import TRAP, marks_of
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.text.normalization import normalize
 
 FOLDS, SEED, BINS = 5, 20230521, 15
-ITERATIONS, LEARNING_RATE, LEAVES, FEATURE_BINS = 260, 0.08, 20, 64
-# Weight of a written pair relative to a human label: the pairs are few, and rules outweigh labels.
-RULE_WEIGHT = 7.0
-# Weight of a counterfactual pair: there are many, and they are worded alike.
-COUNTERFACTUAL_WEIGHT = 0.4
-CALIBRATION_DIGITS = 6
+FEATURE_BINS = 64
+# Weight of a written and of a counterfactual pair relative to a human label, in the model of traps.
+RULE_WEIGHT, COUNTERFACTUAL_WEIGHT = 3.0, 1.0
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+
+class Size(NamedTuple):
+    """How many trees of how many leaves a model has, and how it learns them."""
+
+    iterations: int
+    rate: float
+    leaves: int
+    rows_in_leaf: int
+
+
+ANSWERS, TRAPS = Size(300, 0.04, 16, 20), Size(150, 0.1, 20, 10)
 
 
 class Examples(NamedTuple):
-    """Features, shape (n, k), and verdicts, weights and folds, shape (n,).
+    """Columns of `TRAP_COLUMNS`, shape (n, k); verdicts, weights, labels by people and folds, shape (n,).
 
-    Weight 0: human labels that contradict rules 5 and 7. Such a row is predicted, but not used in training.
+    Weight in the model of traps; 0: human labels that contradict rules 5 and 7. The model of answers learns from all
+    human labels alone.
     """
 
     features: Floats
-    verdicts: NDArray[np.bool_]
+    verdicts: Booleans
     weights: Floats
+    labelled: Booleans
     folds: NDArray[np.int64]
 
-    def take(self, which: NDArray[np.bool_]) -> "Examples":
-        return Examples(self.features[which], self.verdicts[which], self.weights[which], self.folds[which])
+    def take(self, which: Booleans) -> "Examples":
+        features, verdicts, weights, labelled, folds = self
+        return Examples(features[which], verdicts[which], weights[which], labelled[which], folds[which])
+
+
+class Fitted(NamedTuple):
+    """The two models as scikit-learn fits them."""
+
+    answers: HistGradientBoostingClassifier
+    traps: HistGradientBoostingClassifier
+
+    def probabilities(self, features: Floats) -> Floats:
+        """Return what the judge says of n rows without looking at values; features: of `Examples`."""
+        answers = self.answers.predict_proba(features[:, : len(FEATURES)])[:, 1]
+        traps = self.traps.predict_proba(features)[:, 1]
+        combined: Floats = np.where((answers >= RIGHT) & (traps < TRAP), traps, answers)
+        return combined
 
 
 def training_rows(data: Path) -> list[Labelled]:
@@ -54,73 +81,69 @@ def training_rows(data: Path) -> list[Labelled]:
 
 
 def examples(rows: Sequence[Labelled]) -> Examples:
-    """Return rows as the model sees them."""
-    texts = [row.question for row in rows], [row.references for row in rows], [row.response for row in rows]
-    features, verdicts = row_features(TextRows.of(*texts)).features, np.array([row.verdict for row in rows])
-    is_written, is_made = (np.array([getattr(row, name) for row in rows]) for name in ("written", "counterfactual"))
+    """Return rows as the models see them."""
+    texts = TextRows.of(
+        [row.question for row in rows], [row.references for row in rows], [row.response for row in rows]
+    )
+    features, verdicts = row_features(texts).features, np.array([row.verdict for row in rows], np.bool_)
+    marks = marks_of(texts, features)
+    is_written, is_made = (
+        np.array([getattr(row, name) for row in rows], bool) for name in ("written", "counterfactual")
+    )
     exact, part = features[:, feature_names.EXACT] > 0, features[:, feature_names.PARTS] < 1
-    against_rules = verdicts & (part | (exact & ~_plain(features)))
+    against_rules = verdicts & (part | (exact & ~_plain(marks)))
     return Examples(
-        features,
+        np.hstack([features, marks]),
         verdicts,
         np.select([is_made, is_written, against_rules], [COUNTERFACTUAL_WEIGHT, RULE_WEIGHT, 0.0], 1.0),
+        ~is_written,
         np.array([sha256(normalize(row.group))[0] % FOLDS for row in rows]),
     )
 
 
-def _plain(features: Floats) -> NDArray[np.bool_]:
-    """Return rows without a hedge in the sentence of the match, doubts, and an alternative beside it."""
-    against = features[:, [feature_names.HEDGE_NEAR, feature_names.DOUBTS, feature_names.OR_NEAR]]
-    plain: NDArray[np.bool_] = (against == 0).all(axis=1)
+def _plain(marks: Floats) -> Booleans:
+    """Return rows without a hedge or an alternative beside the match."""
+    kinds = [pattern.kind in {traps.HEDGED, traps.ALTERNATIVE} for pattern in traps.PATTERNS.values()]
+    plain: Booleans = (marks[:, : len(kinds)][:, kinds] == 0).all(axis=1)
     return plain
 
 
-def boosted(train: Examples) -> HistGradientBoostingClassifier:
-    """Train trees in which no feature acts against its direction."""
-    weighted = train.take(train.weights > 0)
+def fitted(rows: Examples) -> Fitted:
+    """Train both models."""
+    answers, trapped = rows.take(rows.labelled), rows.take(rows.weights > 0)
+    return Fitted(
+        boosted(answers.features[:, : len(FEATURES)], answers.verdicts, np.ones(len(answers.verdicts)), ANSWERS),
+        boosted(trapped.features, trapped.verdicts, trapped.weights, TRAPS),
+    )
+
+
+def boosted(features: Floats, verdicts: Booleans, weights: Floats, size: Size) -> HistGradientBoostingClassifier:
+    """Train trees in which no feature of `DIRECTIONS` acts against its direction."""
+    directions = [*DIRECTIONS.values()][: features.shape[1]]
     return HistGradientBoostingClassifier(
-        learning_rate=LEARNING_RATE,
-        max_iter=ITERATIONS,
-        max_leaf_nodes=LEAVES,
+        learning_rate=size.rate,
+        max_iter=size.iterations,
+        max_leaf_nodes=size.leaves,
         max_bins=FEATURE_BINS,
-        min_samples_leaf=10,  # few enough for pairs that are worded alike
+        min_samples_leaf=size.rows_in_leaf,
         l2_regularization=2.0,
         max_features=0.5,
-        monotonic_cst=list(DIRECTIONS.values()),
+        monotonic_cst=directions + [0] * (features.shape[1] - len(directions)),
         early_stopping=False,
         random_state=SEED,
-    ).fit(weighted.features, weighted.verdicts, weighted.weights)
+    ).fit(features, verdicts, weights)
 
 
 def held_out(rows: Examples) -> Floats:
-    """Return the score of each row by a model that was not trained on its question; shape (n,)."""
-    scores = np.empty(len(rows.verdicts))
+    """Return the probability of each row by models that were not trained on its question; shape (n,)."""
+    out = np.empty(len(rows.verdicts))
     for fold in range(FOLDS):
         inside = rows.folds == fold
-        scores[inside] = boosted(rows.take(~inside)).decision_function(rows.features[inside])
-    return scores
-
-
-def calibration(scores: Floats, rows: Examples) -> Floats:
-    """Fit slope and intercept of a logistic curve to human labels alone: the mix of written pairs is arbitrary.
-
-    Rounded, because their last digits depend on the machine.
-    """
-    counts = rows.weights == 1
-    curve = LogisticRegression(C=np.inf).fit(scores[counts, None], rows.verdicts[counts])
-    return np.round([curve.coef_[0, 0], curve.intercept_[0]], CALIBRATION_DIGITS)
-
-
-def cross_validated(rows: Examples, scores: Floats) -> Floats:
-    """Return probabilities of the held-out scores, each calibrated on the other folds."""
-    out = np.empty(len(scores))
-    for fold in range(FOLDS):
-        inside = rows.folds == fold
-        out[inside] = calibrated(scores[inside], calibration(scores[~inside], rows.take(~inside)))
+        out[inside] = fitted(rows.take(~inside)).probabilities(rows.features[inside])
     return out
 
 
-def exported(model: HistGradientBoostingClassifier, curve: Floats) -> Trees:
+def exported(model: HistGradientBoostingClassifier) -> Trees:
     """Convert the trees of scikit-learn to ours."""
     # Private API, written for scikit-learn 1.9.1, which has no public way to the nodes of its boosted trees. Only
     # training reads them; the judge itself runs without scikit-learn.
@@ -137,7 +160,6 @@ def exported(model: HistGradientBoostingClassifier, curve: Floats) -> Trees:
         np.where(leaf, joined["value"], 0.0),
         starts.astype(np.int32),
         np.asarray(model._baseline_prediction, np.float64).ravel(),  # noqa: SLF001
-        curve,
     )
 
 
@@ -164,7 +186,7 @@ def report(rows: Sequence[Labelled], features: Floats, probabilities: Floats) ->
     right = (probabilities >= RIGHT) == verdicts
     judged = ~np.array([row.written for row in rows])
     beside = "hedging or alternatives beside the match"
-    plain = _plain(features)
+    plain = _plain(features[:, len(FEATURES) :])
     yield f"human labels: {judged.sum()} rows, {FOLDS} folds by group, each row predicted by a model not trained on it"
     yield f"  accuracy {right[judged].mean():.4f}"
     yield f"  without {beside} {right[judged & plain].mean():.4f} ({(judged & plain).sum()})"
@@ -190,6 +212,5 @@ def report(rows: Sequence[Labelled], features: Floats, probabilities: Floats) ->
 def trained(rows: Sequence[Labelled]) -> tuple[bytes, list[str]]:
     """Train on all rows; return the model's file, and a report on models that predict rows they were not trained on."""
     training = examples(rows)
-    scores = held_out(training)
-    lines = [*report(rows, training.features, cross_validated(training, scores))]
-    return render(exported(boosted(training), calibration(scores, training))), lines
+    lines = [*report(rows, training.features, held_out(training))]
+    return render(Models(*map(exported, fitted(training)))), lines

@@ -44,7 +44,7 @@ def test_a_pair_weighs_less_than_a_human_label_and_is_not_calibrated_on(people):
     pairs = [*counterfactual_pairs(people)]
 
     assert set(examples(pairs).weights) == {training.COUNTERFACTUAL_WEIGHT}
-    assert 0 < training.COUNTERFACTUAL_WEIGHT < 1
+    assert training.COUNTERFACTUAL_WEIGHT < training.RULE_WEIGHT
 
 
 def test_questions_without_others_of_their_kind_have_no_pairs(people):

@@ -171,7 +171,8 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(judge_accuracy, "EVOUNA", tmp_path / "NQ.json")
     monkeypatch.setattr(judge_accuracy, "FOLDER", tmp_path)
     monkeypatch.setattr(judge_accuracy, "PAGE", tmp_path / "judge.md")
-    monkeypatch.setattr(training, "ITERATIONS", 5)
+    for name in ("ANSWERS", "TRAPS"):
+        monkeypatch.setattr(training, name, training.ANSWERS._replace(iterations=5))
     return tmp_path
 
 
@@ -182,9 +183,9 @@ def test_the_program_writes_its_tables_and_judges_nq301_without_its_questions(
 
     def counted(train: training.Examples) -> object:
         sizes.append(len(train.verdicts))
-        return training.boosted(train)
+        return training.fitted(train)
 
-    monkeypatch.setattr(judge_bias, "boosted", counted)
+    monkeypatch.setattr(judge_bias, "fitted", counted)
 
     assert judge_accuracy.main([]) == 0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from goldmeter.models.offline.lexicon import SEPARATORS, SIGNS
+from goldmeter.models.offline.lexicon import SEPARATORS
 from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.vocabulary import Words, read
 
@@ -58,7 +58,6 @@ class RowFeatures(NamedTuple):
         features: Shape (n, k), float64, columns `feature_names.FEATURES`, never NaN.
         references: Index of the best matching reference of each row, shape (n,); -1 without one.
         spans: Begin and end, in the stream, of the words of the response that match it, shape (n, 2); or -1.
-        clues: Position of a hedge, a refusal, a negation, another candidate and another number, shape (n, 5); or -1.
         texts: Question, response and best matching reference of each row as texts of the stream, shape (n, 3);
             without a reference the response stands for it.
         distinct: The texts of the stream.
@@ -69,7 +68,6 @@ class RowFeatures(NamedTuple):
     features: Floats
     references: Integers
     spans: Integers
-    clues: Integers
     texts: Integers
     distinct: Texts
     words: Words
@@ -80,19 +78,13 @@ class RowFeatures(NamedTuple):
         firsts, lasts = self.stream.sources[begins], self.stream.ends[ends - 1]
         ids, raw = self.words.ids, _Decoded(self.words.raw)
         rows = (ids[first:last].tolist() for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True))
-        return [
-            " ".join([word for i in row if (word := raw[i]) not in SEPARATORS and word not in SIGNS]) for row in rows
-        ]
+        return [" ".join([word for i in row if (word := raw[i]) not in SEPARATORS]) for row in rows]
 
 
 def row_features(rows: TextRows) -> RowFeatures:
     """Compute the features of each row, independently of the others."""
-    from goldmeter.models.offline.quantities import units
     from goldmeter.models.offline.row_features import Synonyms, described
-    from goldmeter.models.offline.stream import (
-        cues,
-        stream,  # importing numba takes half a second
-    )
+    from goldmeter.models.offline.stream import stream  # importing numba takes half a second
 
     n = len(rows.responses)
     numbers, texts = rows.questions.followed_by(rows.responses).followed_by(rows.references).numbered()
@@ -100,20 +92,18 @@ def row_features(rows: TextRows) -> RowFeatures:
     reference_texts = numbers[2 * n :].astype(np.int64)
     words = read(texts)
     streamed = stream(words)
-    features, best, spans, clues = described(
+    features, best, spans = described(
         *streamed[:3],
         streamed.offsets,
         *_letters(words.forms, streamed),
         pairs,
         reference_texts,
         rows.offsets,
-        cues(words, streamed),
-        units(words.forms),
         Synonyms(*_synonyms(words.forms)),
     )
     matched = pairs[:, 1].copy()
     matched[best >= 0] = reference_texts[(rows.offsets[:-1] + best)[best >= 0]]
-    return RowFeatures(features, best, spans, clues, np.column_stack([pairs, matched]), texts, words, streamed)
+    return RowFeatures(features, best, spans, np.column_stack([pairs, matched]), texts, words, streamed)
 
 
 class _Decoded(dict[int, str]):
@@ -150,6 +140,5 @@ def _synonyms(forms: Texts) -> tuple[Integers, NDArray[np.int32]]:
     return wordnet().related(Plain(forms.data, forms.starts, forms.stops))
 
 
-_NO_WORDS = SEPARATORS.keys() | SIGNS.keys()
 # First code beyond Unicode; values of numbers are coded from here on.
 _NUMBERS = 0x110000

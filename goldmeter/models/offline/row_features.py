@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.models.offline import feature_names
-from goldmeter.models.offline.claims import affirmed, around, asked, is_letter, whole_name
-from goldmeter.models.offline.context import describe
-from goldmeter.models.offline.feature_names import CLUES, FEATURES
-from goldmeter.models.offline.lexicon import AND, CAPITAL, COMMA, END, NUMBER, PARTICLE, STOP
+from goldmeter.models.offline.feature_names import FEATURES
+from goldmeter.models.offline.lexicon import AND, CAPITAL, COMMA, END, KNOWN, LETTER, MONTH, NUMBER, PARTICLE, STOP
 from goldmeter.models.offline.matching import (
     abbreviated,
     acronym,
@@ -20,8 +18,6 @@ from goldmeter.models.offline.matching import (
     initials,
     longest_run,
 )
-from goldmeter.models.offline.quantities import Units, compare_quantities
-from goldmeter.models.offline.syntax import listed
 from goldmeter.text.kernels import Floats, Ids, Integers, compiled
 
 COUNT = len(FEATURES)
@@ -76,11 +72,9 @@ def described(
     rows: Integers,
     references: Integers,
     firsts: Integers,
-    marks: Ids,
-    known: Units,
     synonyms: Synonyms,
-) -> tuple[Floats, Integers, Integers, Integers]:
-    """Return features, best reference, span and clues of each row, as in `features.RowFeatures`.
+) -> tuple[Floats, Integers, Integers]:
+    """Return features, best reference and span of each row, as in `features.RowFeatures`.
 
     rows: shape (n, 2), texts of question and response. The references of row i are `references[firsts[i]:firsts[i +
         1]]`.
@@ -90,72 +84,75 @@ def described(
     forms = Forms(hashes, powers, letters[1:] - letters[:-1], stems, codes, letters)
     seen = LastRows(np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1), np.full(len(stems), -1))
     features, best_references, spans = np.zeros((n, COUNT)), np.full(n, -1), np.full((n, 2), -1)
-    clues, candidate = np.full((n, CLUES), -1), np.zeros(COUNT)
+    candidate = np.zeros(COUNT)
     for i in range(n):
         question, text = offsets[rows[i, 0] : rows[i, 0] + 2], offsets[rows[i, 1] : rows[i, 1] + 2]
         _mark(types, stems, question, i, seen.question)
         _mark(types, stems, text, i, seen.text)
         for each in types[text[0] : text[1]]:
             seen.words[each] = i
-        row, best, whole = features[i], -1.0, np.zeros(text[1] - text[0], np.bool_)
-        found = 0
+        row, best, found = features[i], -1.0, 0
         for k in range(firsts[i], firsts[i + 1]):
             reference = offsets[references[k] : references[k] + 2]
             _mark(types, stems, reference, i, seen.references)
             candidate[:] = 0
-            begin, end, number = _compare(types, flags, values, forms, marks, text, reference, seen, i, candidate)
+            begin, end = _compare(types, flags, values, forms, text, reference, seen, i, candidate)
             found += candidate[feature_names.EXACT] > 0
-            if candidate[feature_names.EXACT]:
-                whole[begin - text[0] : end - text[0]] = True
             if _fit(candidate) > best:
-                clues[i, feature_names.NUMBER_CLUE] = number
                 best, best_references[i], spans[i, 0], spans[i, 1] = _fit(candidate), k - firsts[i], begin, end
                 row[:] = candidate
-        from_question = seen.question[stems[types[text[0] : text[1]]]] == i
-        accepted = seen.references[stems[types[text[0] : text[1]]]] == i
-        own, span = from_question | accepted, (spans[i, 0], spans[i, 1])
         _count(types, flags, stems, text, seen, i, row)
         _place(flags, text, spans[i, 0], row)
-        describe(flags, text, from_question, own, whole, span, row, clues[i])
-        listed(flags, values, marks, text, own, span, row)
-        row[feature_names.NAME_DENSITY] = row[feature_names.NAMES] / max(text[1] - text[0], 1)
         row[feature_names.REFERENCES] = min(firsts[i + 1] - firsts[i], 10)
         row[feature_names.REFERENCES_FOUND] = found / max(firsts[i + 1] - firsts[i], 1)
         if best_references[i] >= 0:
             at = references[firsts[i] + best_references[i]]
             reference = offsets[at : at + 2]
-            affirmed(flags, marks, text, reference, row)
-            around(flags, marks, text, own, accepted, reference, span, row)
-            asked(types, flags, stems, marks, question, text, reference, span, row)
-            whole_name(types, flags, stems, marks, text, reference, seen.text, i, row)
-            row[feature_names.SYNONYM_RECALL] = synonym_recall(types, flags, stems, marks, synonyms, reference, seen, i)
-            _measured(types, flags, values, offsets, marks, known, text, references[firsts[i] : firsts[i + 1]], at, row)
+            _whole_name(types, flags, stems, text, reference, seen.text, i, row)
+            row[feature_names.SYNONYM_RECALL] = synonym_recall(types, flags, stems, synonyms, reference, seen, i)
             compare_trigrams(types, codes, letters, text, reference, row)
             row[feature_names.ACRONYM] = acronym(types, flags, codes, letters, text, reference)
-    return features, best_references, spans, clues
+    return features, best_references, spans
 
 
 @compiled
-def _measured(
-    types: Ids, flags: Ids, values: Floats, offsets: Integers, marks: Ids, known: Units, text: Integers,
-    references: Integers, best: int, row: Floats,
-) -> None:  # fmt: skip
-    """Write how quantities match: those of the best reference, or of another one if only that has an equal one."""
-    compare_quantities(types, flags, values, marks, known, text, offsets[best : best + 2], row)
-    other = np.zeros(COUNT)
-    for k in range(len(references)):
-        if row[feature_names.QUANTITY_EQUAL] or references[k] == best:
-            continue
-        other[:] = 0
-        compare_quantities(types, flags, values, marks, known, text, offsets[references[k] : references[k] + 2], other)
-        if other[feature_names.QUANTITY_EQUAL]:
-            for column in (
-                feature_names.QUANTITY_EQUAL,
-                feature_names.QUANTITY_UNEQUAL,
-                feature_names.UNIT_CONFLICT,
-                feature_names.UNIT_MISSING,
-            ):
-                row[column] = other[column]
+def _whole_name(
+    types: Ids, flags: Ids, stems: Ids, text: Integers, reference: Integers, said: Integers, i: int, row: Floats
+) -> None:
+    """Write what the text has of the reference's names and numbers, and of the month of a date.
+
+    said: by stem, the last row whose response contains it.
+    """
+    names = missing = months = months_said = 0
+    for j in range(reference[0], reference[1]):
+        if _is_word_of_name(flags, j, reference[1] - reference[0]):
+            names += 1
+            missing += said[stems[types[j]]] != i
+        if flags[j] & MONTH and flags[j] & (CAPITAL | NUMBER):
+            months += 1
+            months_said += said[stems[types[j]]] == i
+    row[feature_names.NAME_WORDS] = min(names, 10)
+    row[feature_names.MISSING_NAMES] = min(missing, 10) if not row[feature_names.EXACT] else 0
+    other = False
+    if months > months_said:
+        for k in range(text[0], text[1]):
+            other |= bool(flags[k] & MONTH) and bool(flags[k] & CAPITAL)
+    row[feature_names.MONTH_MISSING] = months > months_said and not other
+    row[feature_names.MONTH_CONFLICT] = months > months_said and other
+
+
+@compiled
+def _is_word_of_name(flags: Ids, i: int, size: int) -> bool:
+    """Return whether the word at i of a text of some words is no particle, and a number, capital or unknown word."""
+    if size > 1 and (flags[i] & PARTICLE or _is_letter(flags, i)):
+        return False
+    return bool(flags[i] & NUMBER) or (not flags[i] & STOP and bool(flags[i] & CAPITAL or not flags[i] & KNOWN))
+
+
+@compiled
+def _is_letter(flags: Ids, i: int) -> bool:
+    """Return whether the word at i is a single lower-case letter, which names nothing by itself."""
+    return bool(flags[i] & LETTER) and not flags[i] & NUMBER
 
 
 @compiled
@@ -184,21 +181,20 @@ def _compare(
     flags: Ids,
     values: Floats,
     forms: Forms,
-    marks: Ids,
     text: Integers,
     reference: Integers,
     seen: LastRows,
     i: int,
     row: Floats,
-) -> tuple[int, int, int]:
-    """Write how the reference matches the text; return begin and end of the match and another number, or -1 each."""
+) -> tuple[int, int]:
+    """Write how the reference matches the text; return begin and end of the match, or -1 each."""
     begin, end = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, text[0])
     row[feature_names.EXACT] = begin >= 0
     row[feature_names.EQUAL] = begin == text[0] and end == text[1] and begin >= 0
     length, first, last = longest_run(types, forms.stems, text, reference)
     row[feature_names.RUN] = length / max(reference[1] - reference[0], 1)
-    soft = _recall(types, flags, forms, marks, text, reference, seen, i, row)
-    number = _numbers(types, flags, values, forms.stems, text, reference, seen, i, row)
+    soft = _recall(types, flags, forms, text, reference, seen, i, row)
+    _numbers(types, flags, values, forms.stems, text, reference, seen, i, row)
     if begin >= 0:
         row[feature_names.RUN] = 1
         row[feature_names.RECALL] = row[feature_names.SOFT_RECALL] = row[feature_names.NEW_RECALL] = 1
@@ -211,7 +207,7 @@ def _compare(
         while at >= 0 and row[feature_names.OCCURRENCES] < 5:  # noqa: PLR2004
             row[feature_names.OCCURRENCES] += 1
             at = find(types, forms.hashes, forms.powers, forms.lengths, text, reference, at)[1]
-        return begin, end, -1
+        return begin, end
     begin, end = initials(types, flags, forms.codes, forms.letters, text, reference)
     short = begin < 0
     if short:
@@ -222,15 +218,15 @@ def _compare(
         row[feature_names.FIRST_WORD] = row[feature_names.LAST_WORD] = 1
         for each in types[begin:end]:
             seen.references[forms.stems[each]] = i
-        return begin, end, number
+        return begin, end
     if length > 0:
-        return first, last, number
-    return soft, soft + (soft >= 0), number
+        return first, last
+    return soft, soft + (soft >= 0)
 
 
 @compiled
 def _recall(
-    types: Ids, flags: Ids, forms: Forms, marks: Ids, text: Integers, reference: Integers, seen: LastRows,
+    types: Ids, flags: Ids, forms: Forms, text: Integers, reference: Integers, seen: LastRows,
     i: int, row: Floats,
 ) -> int:  # fmt: skip
     """Write the shares of the reference's words that the text has; return the position of a misspelt one, or -1."""
@@ -243,7 +239,7 @@ def _recall(
             parts, parts_found, part = parts + (part >= 0), parts_found + max(part, 0.0), -1.0
         joined |= bool(flags[j] & AND)
         known = forms.stems[types[j]]
-        weight = SMALL_WORD if _is_small(flags, marks, j, reference[1] - reference[0]) else 1.0
+        weight = SMALL_WORD if _is_small(flags, j, reference[1] - reference[0]) else 1.0
         level = 1.0 if seen.text[known] == i else 0.0
         total, found, near = total + weight, found + weight * level, level
         if level == 0 and weight == 1 and j - reference[0] < MOST_WORDS and not flags[j] & NUMBER:
@@ -270,7 +266,7 @@ def _recall(
 
 @compiled
 def synonym_recall(
-    types: Ids, flags: Ids, stems: Ids, marks: Ids, synonyms: Synonyms, reference: Integers, seen: LastRows, i: int
+    types: Ids, flags: Ids, stems: Ids, synonyms: Synonyms, reference: Integers, seen: LastRows, i: int
 ) -> float:
     """Return the share of the reference's words that the text has in another inflection or as a synonym.
 
@@ -278,7 +274,7 @@ def synonym_recall(
     """
     total = found = 0.0
     for j in range(reference[0], reference[1]):
-        weight = SMALL_WORD if _is_small(flags, marks, j, reference[1] - reference[0]) else 1.0
+        weight = SMALL_WORD if _is_small(flags, j, reference[1] - reference[0]) else 1.0
         total += weight
         if seen.text[stems[types[j]]] == i:
             found += weight
@@ -291,11 +287,11 @@ def synonym_recall(
 
 
 @compiled
-def _is_small(flags: Ids, marks: Ids, j: int, size: int) -> bool:
+def _is_small(flags: Ids, j: int, size: int) -> bool:
     """Return whether the word at j of a reference names nothing by itself: "of", or "z" in a name of several words."""
     if flags[j] & NUMBER:
         return False
-    small = is_letter(flags, marks, j) or bool(marks[j] & PARTICLE and not flags[j] & CAPITAL)
+    small = _is_letter(flags, j) or bool(flags[j] & PARTICLE and not flags[j] & CAPITAL)
     return bool(flags[j] & STOP) or (size > 1 and small)
 
 
@@ -310,10 +306,10 @@ def _numbers(
     seen: LastRows,
     i: int,
     row: Floats,
-) -> int:
-    """Write how the reference's numbers match the text; return the position of the closest other number, or -1."""
+) -> None:
+    """Write how the reference's numbers match the text."""
     count = found = others = 0
-    gap, years, closest_number = 1.0, 20.0, -1
+    gap, years = 1.0, 20.0
     for j in range(reference[0], reference[1]):
         if not flags[j] & NUMBER:
             continue
@@ -327,8 +323,7 @@ def _numbers(
                 others += 1
                 size = max(abs(values[j]), abs(values[k]))
                 far = abs(values[j] - values[k]) / size if size > 0 else 0.0
-                if far < gap or closest_number < 0:
-                    gap, closest_number = min(far, gap), k
+                gap = min(far, gap)
                 if _year(values[j]) and _year(values[k]):
                     years = min(years, abs(values[j] - values[k]))
     row[feature_names.REFERENCE_NUMBERS] = min(count, 5)
@@ -336,7 +331,6 @@ def _numbers(
     row[feature_names.NUMBER_CONFLICT] = others > 0
     row[feature_names.NUMBER_GAP] = gap if others > 0 else 1.0 * (found < count)
     row[feature_names.YEAR_GAP] = years if found < count else 0.0
-    return closest_number
 
 
 @compiled

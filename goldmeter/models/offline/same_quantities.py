@@ -158,7 +158,17 @@ def _in_their_writing(response: str, found: Sequence[Found], accepted: Sequence[
 def _is_same(value: Value, expected: Value, asked: Asked) -> bool:
     """Return whether both are equal, and have units of one dimension or none; the model judges a missing unit."""
     units = {one.unit.dimension for one in (value, expected) if isinstance(one, Quantity)}
-    return (len(units) < 2 or SHARE in units) and close(value, expected, asked=asked)  # noqa: PLR2004
+    if len(units) > 1 and SHARE not in units:
+        return False
+    return close(value, expected, asked=asked) or _is_converted(value, expected)
+
+
+def _is_converted(value: Value, expected: Value) -> bool:
+    """Return whether both are equal but for rounding in the conversion of a unit."""
+    if not isinstance(value, Quantity) or not isinstance(expected, Quantity) or value.bound != expected.bound:
+        return False
+    is_measure = value.unit.dimension == expected.unit.dimension != SHARE
+    return is_measure and value.unit.size != expected.unit.size and close(value, expected, CONVERTED)
 
 
 def _is_other(response: str, found: Sequence[Found], accepted: Sequence[_Accepted], asked: Asked) -> bool:

@@ -1,4 +1,4 @@
-"""The offline judge's model: boosted trees and the calibration of their score, in a file without code."""
+"""The offline judge's two models: boosted trees, in a file without code."""
 
 import io
 import zipfile
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from goldmeter.errors import ModelError
 from goldmeter.models.offline.feature_names import FEATURES
 from goldmeter.models.offline.splits import MOST_LEAVES, leaf_counts, splits_of
+from goldmeter.models.offline.traps import MARKS
 from goldmeter.pipeline.hashing import sha256
 
 FILE = Path(__file__).parent / "data/judge.npz"
@@ -31,7 +32,6 @@ class Trees(NamedTuple):
         values: Value of each leaf, shape (m,).
         roots: First node of each tree.
         baseline: Start of the sum, shape (1,).
-        calibration: Shape (2,): the probability is logistic(slope · score + intercept).
     """
 
     features: Integers
@@ -41,27 +41,20 @@ class Trees(NamedTuple):
     values: Floats
     roots: Integers
     baseline: Floats
-    calibration: Floats
 
     def scores(self, rows: Floats) -> Floats:
-        """Return uncalibrated log-odds of a right answer; rows: shape (n, k), float64, without NaN."""
+        """Return log-odds of a right answer; rows: shape (n, k), float64, without NaN."""
         from goldmeter.models.offline.quick_scorer import summed_leaves  # importing numba takes half a second
 
         splits = splits_of(*self[:6], number=rows.shape[1])
         return summed_leaves(rows, splits, self.baseline[0])
 
     def probabilities(self, rows: Floats) -> Floats:
-        """Return calibrated probabilities of a right answer, shape (n,)."""
-        return calibrated(self.scores(rows), self.calibration)
+        """Return probabilities of a right answer, shape (n,)."""
+        from goldmeter.text.kernels.elementary import exp  # importing numba takes half a second
 
-
-def calibrated(scores: Floats, calibration: Floats) -> Floats:
-    """Return the probabilities of scores by a logistic calibration. Source: Platt 1999."""
-    slope, intercept = calibration
-    from goldmeter.text.kernels.elementary import exp  # importing numba takes half a second
-
-    odds_against: Floats = exp(-(slope * scores + intercept))
-    return 1 / (1 + odds_against)
+        odds_against: Floats = exp(-self.scores(rows))
+        return 1 / (1 + odds_against)
 
 
 def model_hash() -> str:
@@ -72,38 +65,63 @@ def model_hash() -> str:
         raise _unreadable(FILE, error) from error
 
 
+class Models(NamedTuple):
+    """The two models.
+
+    Attributes:
+        answers: Whether a response has a reference, from `FEATURES`; trained on human labels.
+        traps: Whether it gives the reference as its answer, from `FEATURES` and `MARKS`; trained on labels and pairs.
+    """
+
+    answers: Trees
+    traps: Trees
+
+
+# Columns of each model.
+ANSWER_COLUMNS, TRAP_COLUMNS = FEATURES, (*FEATURES, *MARKS)
+
+
 @cache
-def shipped() -> Trees:
-    """Return the bundled model, read once; raise ModelError if it is missing or damaged."""
+def shipped() -> Models:
+    """Return the bundled models, read once; raise ModelError if they are missing or damaged."""
     return read(FILE)
 
 
-def read(path: Path) -> Trees:
-    """Return a model written by `render`; raise ModelError if it is missing or damaged."""
+def read(path: Path) -> Models:
+    """Return models written by `render`; raise ModelError if they are missing or damaged."""
     try:
         return _loaded(path)
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from error
 
 
-def render(trees: Trees) -> bytes:
-    """Return the model as a file in NumPy's npz format; equal trees give equal bytes."""
+def render(models: Models) -> bytes:
+    """Return the models as a file in NumPy's npz format; equal trees give equal bytes."""
     content = io.BytesIO()
-    columns = np.frombuffer(" ".join(FEATURES).encode(), np.uint8)
-    np.savez_compressed(content, allow_pickle=False, columns=columns, **trees._asdict())
+    arrays = {
+        f"{name}.{field}": array for name, trees in models._asdict().items() for field, array in trees._asdict().items()
+    }
+    columns = np.frombuffer("\n".join(TRAP_COLUMNS).encode(), np.uint8)
+    np.savez_compressed(content, allow_pickle=False, columns=columns, **arrays)
     return content.getvalue()
 
 
-def _loaded(path: Path) -> Trees:
+def _loaded(path: Path) -> Models:
     with np.load(path, allow_pickle=False) as arrays:
-        if tuple(arrays["columns"].tobytes().decode().split()) != FEATURES:
+        if tuple(arrays["columns"].tobytes().decode().split("\n")) != TRAP_COLUMNS:
             raise ValueError("it was trained on other features")
-        trees = Trees(*(np.ascontiguousarray(arrays[name]) for name in Trees._fields))
-    _check(trees)
-    return trees
+        models = Models(
+            *(
+                Trees(*(np.ascontiguousarray(arrays[f"{name}.{field}"]) for field in Trees._fields))
+                for name in Models._fields
+            )
+        )
+    for trees, columns in zip(models, (ANSWER_COLUMNS, TRAP_COLUMNS), strict=True):
+        _check(trees, len(columns))
+    return models
 
 
-def _check(trees: Trees) -> None:
+def _check(trees: Trees, features: int) -> None:
     """Raise ValueError unless every node is in one tree, and every path ends at a leaf with a finite value."""
     size, nodes = len(trees.values), np.arange(len(trees.values))
     types = dict.fromkeys(("features", "left", "right", "roots"), np.int32)
@@ -115,11 +133,11 @@ def _check(trees: Trees) -> None:
     inner = trees.left >= 0
     children = np.stack([trees.left, trees.right])[:, inner]
     ordered = (children > nodes[inner]).all() and (children < size).all()
-    valid = ((trees.features[inner] >= 0) & (trees.features[inner] < len(FEATURES))).all()
+    valid = ((trees.features[inner] >= 0) & (trees.features[inner] < features)).all()
     rooted = ((trees.roots >= 0) & (trees.roots < size)).all()
     parents = np.bincount(np.concatenate([children[children >= 0], trees.roots[trees.roots >= 0]]), minlength=size)
-    finite = np.isfinite(np.concatenate([trees.values, trees.baseline, trees.calibration])).all()
-    if not (ordered and valid and rooted and finite and len(trees.baseline) == 1 and len(trees.calibration) == 2):  # noqa: PLR2004
+    finite = np.isfinite(np.concatenate([trees.values, trees.baseline])).all()
+    if not (ordered and valid and rooted and finite and len(trees.baseline) == 1):
         raise ValueError("its trees are damaged")
     if (parents != 1).any() or (leaf_counts(trees.left, trees.right)[trees.roots] > MOST_LEAVES).any():
         raise ValueError("its trees share nodes, or are too large")

@@ -1,15 +1,15 @@
 """Verdicts of the offline judge per row: a probability that the response is right, and the deciding fact."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goldmeter.models.offline import domain, feature_names
+from goldmeter.models.offline import domain, feature_names, symbols, traps
 from goldmeter.models.offline.features import RowFeatures, TextRows, row_features
-from goldmeter.models.offline.lexicon import BE, BELIEF, CERTAIN, END, KNOW
+from goldmeter.models.offline.polarity import LONGEST as LONGEST_POLARITY
+from goldmeter.models.offline.polarity import polarity_of, says
 from goldmeter.models.offline.same_quantities import compared
 from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.trees import shipped
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 
 # Part of signatures: raise it when the code changes a probability of an unchanged model file (tests: golden.json).
-VERSION = 2
+VERSION = 3
 # Smallest probability of the verdict "right".
 RIGHT = 0.5
-# Probability of a response with another quantity than the accepted ones, where the model takes both for the same.
-OTHER_QUANTITY = 0.05
-BLANK = "the response is blank"
+# Probability of a response that differs by its value from the references, where the model takes both for the same;
+# and of one with the expected polarity.
+OTHER_VALUE, SAME_POLARITY = 0.05, 0.95
+# Probability by the model of traps below which a response that has a reference is wrong.
+TRAP = 0.25
+BLANK = "The response is blank."
 
 
 class Judged(NamedTuple):
@@ -112,22 +115,83 @@ def _judge_rows(rows: TextRows, missing: NDArray[np.bool_]) -> Judged:
     return judged
 
 
+class _Objections(NamedTuple):
+    """Probabilities of n rows, and the objection to each: a kind of `traps`, or one of those below; -1 for none."""
+
+    probabilities: NDArray[np.float64]
+    kinds: NDArray[np.int8]
+
+
+TRAPPED, SYMBOL, QUANTITY, POLARITY = range(traps.PART + 1, traps.PART + 5)
+
+
 def _read(rows: TextRows, features: RowFeatures) -> tuple[NDArray[np.float64], list[str]]:
-    """Return the probability of each row by the model and by the quantities that it states, and the reason."""
-    probabilities = shipped().probabilities(features.features)
+    """Return the probability of each row by the models and by the values that it states, and the reason."""
+    probabilities, kinds = _judged(rows, features.features)
     is_exact = features.features[:, feature_names.EXACT] > 0
     has_number = features.features[:, feature_names.REFERENCE_NUMBERS] > 0
     rewritten, rows_rewritten, conflicts = compared(rows, has_number, probabilities >= RIGHT, is_exact)
-    probabilities[conflicts] = OTHER_QUANTITY
-    row_reasons = reasons(features, probabilities >= RIGHT)
-    others = [*zip(conflicts.tolist(), _sentences(OTHER, features, conflicts, _Quoted(features.distinct)), strict=True)]
+    probabilities[conflicts], kinds[conflicts] = OTHER_VALUE, QUANTITY
+    row_reasons = reasons(features, probabilities >= RIGHT, kinds)
     if len(rewritten):
         again = row_features(rows_rewritten)
-        probabilities[rewritten] = shipped().probabilities(again.features)
-        others += zip(rewritten.tolist(), reasons(again, probabilities[rewritten] >= RIGHT), strict=True)
-    for i, reason in others:
-        row_reasons[i] = reason
+        probabilities[rewritten], new_kinds = _judged(rows_rewritten, again.features)
+        sentences = reasons(again, probabilities[rewritten] >= RIGHT, new_kinds)
+        for i, reason in zip(rewritten.tolist(), sentences, strict=True):
+            row_reasons[i] = reason
     return probabilities, row_reasons
+
+
+def _judged(rows: TextRows, features: NDArray[np.float64]) -> _Objections:
+    """Judge by the model of answers; what it takes for right may be wrong by the model of traps or by its symbols."""
+    probabilities = shipped().answers.probabilities(features)
+    kinds = np.full(len(probabilities), -1, np.int8)
+    _by_polarity(rows, features, probabilities, kinds)
+    which = np.flatnonzero((probabilities >= RIGHT) & (kinds < 0))
+    is_short = rows.responses.stops - rows.responses.starts <= 4 * symbols.LONGEST
+    is_exact = features[:, feature_names.EXACT] > 0
+    may_be_trap = _may_have_marks(features)
+    found = np.zeros((len(which), len(traps.MARKS)))
+    for place, i in enumerate(which.tolist()):
+        if is_short[i] or may_be_trap[i]:
+            references, response = rows.references_of(i), rows.responses[i]
+            if is_short[i] and symbols.is_another(references, response, is_exact=bool(is_exact[i])):
+                probabilities[i], kinds[i] = OTHER_VALUE, SYMBOL
+            elif may_be_trap[i]:
+                found[place] = traps.marks(rows.questions[i], references, response)
+    in_traps = shipped().traps.probabilities(np.hstack([features[which], found]))
+    in_traps[[*map(traps.decides, found.tolist())]] = OTHER_VALUE
+    for place in np.flatnonzero((in_traps < TRAP) & (kinds[which] < 0)).tolist():
+        i, kind = which[place], traps.kind_of(found[place].tolist())
+        probabilities[i], kinds[i] = in_traps[place], kind if kind >= 0 else TRAPPED
+    return _Objections(probabilities, kinds)
+
+
+def marks_of(rows: TextRows, features: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `traps.MARKS` of n rows; 0 for a response that is nothing but a reference."""
+    found = np.zeros((len(features), len(traps.MARKS)))
+    for i in np.flatnonzero(_may_have_marks(features)).tolist():
+        found[i] = traps.marks(rows.questions[i], rows.references_of(i), rows.responses[i])
+    return found
+
+
+def _may_have_marks(features: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which responses are short, and more than a reference."""
+    is_short = features[:, feature_names.RESPONSE_WORDS] <= np.log1p(traps.MOST_BLANKS + 2)
+    return np.asarray(is_short & (features[:, feature_names.EQUAL] == 0), np.bool_)
+
+
+def _by_polarity(
+    rows: TextRows, features: NDArray[np.float64], probabilities: NDArray[np.float64], kinds: NDArray[np.int8]
+) -> None:
+    """Write the verdicts on rows whose references are all "yes" or all "no"."""
+    firsts = rows.references.take(rows.offsets[:-1])
+    is_short = firsts.stops - firsts.starts <= LONGEST_POLARITY
+    for i in np.flatnonzero((features[:, feature_names.REFERENCE_WORDS] == 1) & is_short).tolist():
+        expected = polarity_of(rows.references_of(i))
+        if expected:
+            same = says(rows.responses[i]) == expected
+            probabilities[i], kinds[i] = SAME_POLARITY if same else OTHER_VALUE, POLARITY
 
 
 # Characters of a text that a reason quotes.
@@ -136,130 +200,96 @@ WHOLE = 0.999
 
 
 class Reason(NamedTuple):
-    """A sentence and its conditions.
-
-    Attributes:
-        sentence: Template of the sentence.
-        feature: Column of the feature that must exceed `above`.
-        above: The limit.
-        exact: The whole reference must be in the response.
-        clue: Kind of the word to quote, which must exist; -1 for none.
-    """
+    """A sentence, the column of the feature that must exceed `above`, and that limit."""
 
     sentence: str
     feature: int
     above: float = 0.0
-    exact: bool = False
-    clue: int = -1
 
 
 FOR = (
-    Reason("the answer is the accepted answer {reference}", feature_names.EQUAL),
-    Reason("the accepted answer {reference} stands in the answer", feature_names.EXACT),
-    Reason("{match} and the accepted answer {reference}: one is the initials of the other", feature_names.INITIALS),
-    Reason("{match} is short for the accepted answer {reference}, or the other way round", feature_names.ABBREVIATED),
-    Reason("every word of the accepted answer {reference} occurs", feature_names.RECALL, above=WHOLE),
-    Reason("the accepted answer {reference} occurs, but for a typing error", feature_names.MISSPELT),
-    Reason("{match} stands for the accepted answer {reference}", feature_names.RUN),
-    Reason("{match} is like the accepted answer {reference}", feature_names.SOFT_RECALL),
+    Reason("The answer is the reference {reference}.", feature_names.EQUAL),
+    Reason("The answer contains the reference {reference}.", feature_names.EXACT),
+    Reason("{match} and the reference {reference}: one is the initials of the other.", feature_names.INITIALS),
+    Reason("{match} is short for the reference {reference}, or the reverse.", feature_names.ABBREVIATED),
+    Reason("The answer contains every word of the reference {reference}.", feature_names.RECALL, above=WHOLE),
+    Reason("The answer contains the reference {reference} with a typing error.", feature_names.MISSPELT),
+    Reason("The answer contains {match} of the reference {reference}.", feature_names.RUN),
+    Reason("{match} is similar to the reference {reference}.", feature_names.SOFT_RECALL),
 )
-_of_match = partial(Reason, exact=True)
-_negation = partial(_of_match, feature=feature_names.NEGATION_NEAR, clue=feature_names.NEGATION_CLUE)
 AGAINST = (
-    _negation("a negation ({clue}) stands beside the accepted answer {reference}", above=0.5),
-    _of_match(
-        "another candidate ({clue}) stands beside the accepted answer {reference}",
-        feature_names.OR_NEAR,
-        clue=feature_names.OTHER_CLUE,
-    ),
-    _of_match("other candidates stand beside the accepted answer {reference}", feature_names.OR_NEAR),
-    _of_match(
-        "a hedge ({clue}) stands beside the accepted answer {reference}",
-        feature_names.HEDGES,
-        clue=feature_names.HEDGE_CLUE,
-    ),
-    Reason("the answer says that it does not know ({clue})", feature_names.REFUSAL, clue=feature_names.REFUSAL_CLUE),
-    _negation("a negation ({clue}) stands near the accepted answer {reference}"),
-    _of_match("other names or numbers come before the accepted answer {reference}", feature_names.NAMES_BEFORE),
-    _of_match("the accepted answer {reference} stands among other names or numbers", feature_names.NAMES),
-    _of_match("the accepted answer {reference} occurs, but not as the answer", feature_names.EXACT),
+    Reason("The answer contains the reference {reference}, but probably not as the answer.", feature_names.EXACT),
+    Reason("The answer has another number than the reference {reference}.", feature_names.NUMBER_CONFLICT),
+    Reason("{match} is another word than the reference {reference}.", feature_names.OTHER_WORD),
     Reason(
-        "the number {clue} is not that of the accepted answer {reference}",
-        feature_names.NUMBER_CONFLICT,
-        clue=feature_names.NUMBER_CLUE,
+        "The answer contains the words of the reference {reference}, but probably not as the answer.",
+        feature_names.RECALL,
+        above=WHOLE,
     ),
-    Reason("{match} is another word than the accepted answer {reference}", feature_names.OTHER_WORD),
-    Reason(
-        "the words of the accepted answer {reference} occur, but not as the answer", feature_names.RECALL, above=WHOLE
-    ),
-    Reason("only a part of the accepted answer {reference} occurs", feature_names.SOFT_RECALL),
+    Reason("The answer contains only a part of the reference {reference}.", feature_names.SOFT_RECALL),
 )
-OTHER = Reason("another quantity than the accepted answer {reference}", 0)
-NOTHING_AGAINST = Reason("nothing in the answer speaks against the accepted answer {reference}", 0)
-NOTHING_FOR = Reason("no word of an accepted answer occurs", 0)
+OBJECTIONS = {
+    traps.NEGATED: "The answer denies the reference {reference}.",
+    traps.ALTERNATIVE: "The answer names other candidates beside the reference {reference}.",
+    traps.WITHDRAWN: "The answer withdraws the reference {reference}.",
+    traps.HEDGED: "The answer is not sure of the reference {reference}.",
+    traps.REFUSED: "The answer says that it does not know.",
+    traps.ASIDE: "The answer mentions the reference {reference}, but gives another answer.",
+    traps.TO_JUDGE: "The answer addresses the judge.",
+    traps.PART: "The answer contains only a part of the reference {reference}.",
+    TRAPPED: "The answer contains the reference {reference}, but probably not as the answer.",
+    SYMBOL: "The answer has other symbols or another order than the reference {reference}.",
+    QUANTITY: "The answer states another quantity than the reference {reference}.",
+    POLARITY: "The answer says the opposite of the reference {reference}, or neither yes nor no.",
+}
+SAME_MEANING = "The answer says the same as the reference {reference}."
+NOTHING_AGAINST = Reason("Nothing in the answer contradicts the reference {reference}.", 0)
+NOTHING_FOR = Reason("The answer contains no word of a reference.", 0)
 # All reasons in the order in which they are tried: those of right answers, then those of wrong ones.
 _ALL = (*FOR, NOTHING_AGAINST, *AGAINST, NOTHING_FOR)
 
 
-def reasons(rows: RowFeatures, verdicts: NDArray[np.bool_]) -> list[str]:
+def reasons(rows: RowFeatures, verdicts: NDArray[np.bool_], kinds: NDArray[np.int8]) -> list[str]:
     """Return the reason for each row's verdict.
 
     Args:
         rows: The features that the verdicts come from.
         verdicts: Whether each row is right, shape (n,).
+        kinds: The objection to each row, -1 for none, shape (n,).
     """
-    first = _first(rows, verdicts)
-    sentences = np.empty(len(verdicts), object)
-    quoted = _Quoted(rows.distinct)
-    for number, reason in enumerate(_ALL):
+    sentences, quoted = np.empty(len(verdicts), object), _Quoted(rows.distinct)
+    templates = [reason.sentence for reason in _ALL] + [*OBJECTIONS.values(), SAME_MEANING]
+    first = np.where(kinds >= 0, len(_ALL) + kinds.astype(np.int64), _first(rows, verdicts))
+    first[verdicts & (kinds == POLARITY)] = len(templates) - 1
+    for number, template in enumerate(templates):
         which = np.flatnonzero(first == number)
         if len(which):
-            sentences[which] = _sentences(reason, rows, which, quoted)
+            sentences[which] = _sentences(template, rows, which, quoted)
     listed: list[str] = sentences.tolist()
     return listed
 
 
 def _first(rows: RowFeatures, verdicts: NDArray[np.bool_]) -> NDArray[np.int8]:
     """Return the first reason of each row whose conditions hold, as an index of `_ALL`; shape (n,)."""
-    exact, has_match = rows.features[:, feature_names.EXACT] > 0, rows.spans[:, 0] >= 0
+    has_match = rows.spans[:, 0] >= 0
     first = np.where(verdicts, np.int8(len(FOR)), np.int8(len(_ALL) - 1))
     for number, reason in reversed([*enumerate(_ALL)]):
         if reason in {NOTHING_AGAINST, NOTHING_FOR}:
             continue
         holds = (rows.features[:, reason.feature] > reason.above) & (verdicts == (number < len(FOR)))
-        if reason.exact:
-            holds &= exact
-        if reason.clue >= 0:
-            holds &= rows.clues[:, reason.clue] >= 0
         if "{match}" in reason.sentence:
             holds &= has_match
         first[holds] = number
     return first
 
 
-def _sentences(reason: Reason, rows: RowFeatures, which: NDArray[np.int64], quoted: "_Quoted") -> list[str]:
+def _sentences(template: str, rows: RowFeatures, which: NDArray[np.int64], quoted: "_Quoted") -> list[str]:
     """Return the sentence of each of some rows."""
-    if "{" not in reason.sentence:
-        return [reason.sentence] * len(which)
-    quotes = {"reference": map(quoted.__getitem__, rows.texts[which, 2].tolist())}
-    if "{match}" in reason.sentence:
-        quotes["match"] = map(_quoted, rows.quoted(*rows.spans[which].T))
-    if reason.clue >= 0:
-        quotes["clue"] = map(_quoted, rows.quoted(*_phrases(rows, reason.clue, rows.clues[which, reason.clue])))
-    template, names = reason.sentence, [*quotes]
-    for place, name in enumerate(names):
-        template = template.replace(f"{{{name}}}", f"{{{place}}}")
-    return [*map(template.format, *quotes.values())]
-
-
-def _phrases(rows: RowFeatures, clue: int, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return begin and end of the words of clues: "I think", "don't know", "might be", or one word each."""
-    flags = np.append(rows.stream.flags, np.int32(END))
-    is_belief, following = flags[places] & BELIEF > 0, flags[places + 1]
-    continues = (following & (BE | CERTAIN | KNOW) > 0) & (following & END == 0) & ~is_belief
-    if clue not in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE}:
-        continues[:] = False
-    return places - is_belief, places + 1 + continues
+    references = map(quoted.__getitem__, rows.texts[which, 2].tolist())
+    if "{match}" not in template:
+        return [template.format(reference=reference) for reference in references]
+    matches = map(_quoted, rows.quoted(*rows.spans[which].T))
+    return [template.format(match=match, reference=one) for match, one in zip(matches, references, strict=True)]
 
 
 class _Quoted(dict[int, str]):

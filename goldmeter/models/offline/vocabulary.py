@@ -15,13 +15,11 @@ from goldmeter.models.offline.lexicon import (
     DIGITS,
     FLAGS,
     KNOWN,
-    MODAL,
+    LETTER,
     MONTHS,
     NO_NUMBER,
     NUMBER_WORDS,
     SEPARATORS,
-    SIGN,
-    SIGNS,
     SPELLINGS,
     STOP,
     UPPER,
@@ -37,7 +35,7 @@ LONGEST = 20_000
 # Thousands by blanks, as in "33 000", only where no other digit stands beside them.
 _BY_BLANKS = r"(?<!\d)(?<!\d[ ,.])[1-9]\d{0,2}(?: \d{3})+(?! ?\d|[,.]\d)"
 _NUMBER = rf"(?:(?<![^\s(])[-−])?(?:{_BY_BLANKS}|\d+)(?:,\d{{3}})*(?:\.\d+)?(?:st|nd|rd|th|s)?"
-_REST = r"[.!?\n。！？,、/;:()\[\]&%|$]"
+_REST = r"[.!?\n。！？,、/;:()\[\]&%|]"
 _ASCII = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|[A-Za-z]+(?:'[A-Za-z]+)*|{_NUMBER}|{_REST}")
 _DATE = re.compile(
     r"(?<![\w./-])(?:(?P<y>[12]\d{3})-(?P<m>\d\d)-(?P<d>\d\d)|(\d{1,2})([./-])(\d{1,2})\5([12]\d{3}))(?![\w/-]|\.\d)",
@@ -135,7 +133,7 @@ def _properties(
     data, offsets, flags, is_plain = folded(raw.data, raw.starts, raw.stops)
     forms = Texts(data, offsets[:-1], offsets[1:])
     classes, is_special = _looked_up(forms)
-    flags |= classes
+    flags |= classes | np.where(raw.stops - raw.starts == 1, LETTER * _is_lower(raw), np.int32(0))
     kinds, values = np.full(len(raw), NO_NUMBER, np.int8), np.full(len(raw), np.nan)
     others = np.flatnonzero(~is_plain | is_special)
     known, folds = _known_words(), []
@@ -149,6 +147,12 @@ def _properties(
     which[others] = len(raw) + np.arange(len(others))
     types, distinct = forms.followed_by(Texts.of(folds)).take(which).numbered()
     return types, flags, kinds, values, distinct
+
+
+def _is_lower(words: Texts) -> NDArray[np.int32]:
+    """Return 1 for each word that begins with a lower-case ASCII letter, else 0."""
+    first = words.data[words.starts] if len(words) else np.zeros(0, np.uint8)
+    return ((first >= ord("a")) & (first <= ord("z"))).astype(np.int32)
 
 
 def _looked_up(forms: Texts) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
@@ -211,8 +215,6 @@ def number_word(word: str, form: str) -> tuple[int, float]:
     >>> number_word("1,500.5", "15005"), number_word("forty", "forty"), number_word("XIV", "xiv")
     ((1, 1500.5), (3, 40.0), (1, 14.0))
     """
-    if word in SIGNS:
-        return SIGN, float(SIGNS[word])
     if word.lstrip("-−")[:1].isdecimal():
         digits = word.rstrip("stndrh").replace(",", "").replace(" ", "").replace("−", "-")
         return (DIGITS, float(digits)) if len(digits) < 300 else (NO_NUMBER, np.nan)  # noqa: PLR2004  # finite
@@ -231,15 +233,13 @@ def _roman(word: str) -> int:
 def _flags(word: str, form: str, known: frozenset[str]) -> int:
     if word in SEPARATORS:
         return SEPARATORS[word]
-    if word in SIGNS:
-        return 0
     flags = FLAGS.get(form, 0)
     if word == "May":
-        flags &= ~(MODAL | STOP)
+        flags &= ~STOP
     upper = word.isupper() and (len(form) > 1 or form == "a") and word not in {"AN", "THE"}  # "vitamin A"
-    return (
-        flags | CAPITAL * word[0].isupper() | UPPER * upper | KNOWN * (form in known or form.removesuffix("s") in known)
-    )
+    letter = len(word) == 1 and word.islower()
+    is_known = form in known or form.removesuffix("s") in known
+    return flags | CAPITAL * word[0].isupper() | UPPER * upper | KNOWN * is_known | LETTER * letter
 
 
 class _Lexicon(NamedTuple):

@@ -35,7 +35,7 @@ def _classes() -> Bytes:
             | _UPPER * character.isupper()
             | _LOWER * character.islower()
             | _DIGIT * character.isdigit()
-            | _SIGN * (character in ".!?\n,/;:()[]&%|$")
+            | _SIGN * (character in ".!?\n,/;:()[]&%|")
             | _DATE * (character in "./-")
             | _OPEN * (character == "(")
         )

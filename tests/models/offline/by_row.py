@@ -7,20 +7,23 @@ import numpy as np
 from goldmeter.models.offline import domain, feature_names
 from goldmeter.models.offline.features import RowFeatures
 from goldmeter.models.offline.lexicon import (
-    BE,
-    BELIEF,
     CAPITAL,
-    CERTAIN,
     CLASSES,
-    END,
-    KNOW,
     KNOWN,
     NUMBER,
     SEPARATORS,
-    SIGNS,
     STOP,
 )
-from goldmeter.models.offline.verdict import AGAINST, FOR, NOTHING_AGAINST, NOTHING_FOR, Reason, _quoted
+from goldmeter.models.offline.verdict import (
+    AGAINST,
+    FOR,
+    NOTHING_AGAINST,
+    NOTHING_FOR,
+    OBJECTIONS,
+    POLARITY,
+    SAME_MEANING,
+    _quoted,
+)
 from goldmeter.models.offline.vocabulary import _flags, _known_words, fold, number_word, split
 
 ENDINGS = ("ies", "ing", "es", "ed", "s", "y", "e")
@@ -41,19 +44,18 @@ def stem(form: str) -> str:
     return form
 
 
-def reasons(rows: RowFeatures, references: Sequence[Sequence[str]], verdicts: Sequence[bool]) -> Iterator[str]:
+def reasons(
+    rows: RowFeatures, references: Sequence[Sequence[str]], verdicts: Sequence[bool], kinds: Sequence[int]
+) -> Iterator[str]:
     """The reason for each row's verdict: the first whose conditions hold."""
-    columns = (rows.features, rows.clues, rows.spans, rows.references)
-    for features, clues, (begin, end), best, accepted, right in zip(
-        *(column.tolist() for column in columns), references, verdicts, strict=True
+    columns = (rows.features, rows.spans, rows.references)
+    for features, (begin, end), best, accepted, right, kind in zip(
+        *(column.tolist() for column in columns), references, verdicts, kinds, strict=True
     ):
-        reason = _first(features, clues, begin, right=right)
-        quotes = {"reference": _quoted(accepted[best])}
-        if "{match}" in reason.sentence:
-            quotes["match"] = _quoted(quoted(rows, begin, end))
-        if reason.clue >= 0:
-            quotes["clue"] = _quoted(quoted(rows, *_phrase(rows, reason.clue, clues[reason.clue])))
-        yield reason.sentence.format_map(quotes)
+        sentence = OBJECTIONS[kind] if kind >= 0 else _first(features, begin, right=right)
+        sentence = SAME_MEANING if right and kind == POLARITY else sentence
+        match = _quoted(quoted(rows, begin, end)) if begin >= 0 else ""
+        yield sentence.format(reference=_quoted(accepted[best]), match=match)
 
 
 def outside(rows: RowFeatures, i: int) -> str | None:
@@ -77,27 +79,14 @@ def outside(rows: RowFeatures, i: int) -> str | None:
 def quoted(rows: RowFeatures, begin: int, end: int) -> str:
     first, last = rows.stream.sources[begin], rows.stream.ends[end - 1]
     words = (rows.words.raw[i] for i in rows.words.ids[first:last].tolist())
-    return " ".join(word for word in words if word not in SEPARATORS and word not in SIGNS)
+    return " ".join(word for word in words if word not in SEPARATORS)
 
 
-def _first(row: Sequence[float], clues: Sequence[int], begin: int, *, right: bool) -> Reason:
+def _first(row: Sequence[float], begin: int, *, right: bool) -> str:
     for reason in FOR if right else AGAINST:
-        if (
-            row[reason.feature] > reason.above
-            and (row[feature_names.EXACT] or not reason.exact)
-            and (reason.clue < 0 or clues[reason.clue] >= 0)
-            and (begin >= 0 or "{match}" not in reason.sentence)
-        ):
-            return reason
-    return NOTHING_AGAINST if right else NOTHING_FOR
-
-
-def _phrase(rows: RowFeatures, clue: int, i: int) -> tuple[int, int]:
-    if rows.stream.flags[i] & BELIEF:
-        return i - 1, i + 1
-    following = rows.stream.flags[i + 1] if i + 1 < len(rows.stream.flags) else END
-    continues = clue in {feature_names.HEDGE_CLUE, feature_names.REFUSAL_CLUE} and following & (BE | CERTAIN | KNOW)
-    return i, i + 1 + bool(continues and not following & END)
+        if row[reason.feature] > reason.above and (begin >= 0 or "{match}" not in reason.sentence):
+            return reason.sentence
+    return (NOTHING_AGAINST if right else NOTHING_FOR).sentence
 
 
 def _counts(rows: RowFeatures, text: int) -> tuple[int, int, int, int, int]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from goldmeter.models.offline import domain, judge
 from goldmeter.models.offline.features import TextRows, row_features
 from goldmeter.models.offline.texts import Texts, table_of
-from goldmeter.models.offline.verdict import reasons
+from goldmeter.models.offline.verdict import OBJECTIONS, reasons
 from goldmeter.models.offline.vocabulary import LONGEST, read
 from goldmeter.models.offline.word_kernels import letters, stem_stops
 from tests.hostile_texts import TEXTS
@@ -63,8 +63,11 @@ def test_reasons_and_domain_are_those_of_each_row(rows, data):
     columns = [[row[i] for row in rows] for i in range(3)]
     features = row_features(TextRows.of(*columns))
     verdicts = [data.draw(st.booleans()) for _ in rows]
+    kinds = [data.draw(st.integers(-1, len(OBJECTIONS) - 1)) for _ in rows]
 
-    assert reasons(features, np.array(verdicts, np.bool_)) == [*by_row.reasons(features, columns[1], verdicts)]
+    found = reasons(features, np.array(verdicts, np.bool_), np.array(kinds, np.int8))
+
+    assert found == [*by_row.reasons(features, columns[1], verdicts, kinds)]
     expected = [by_row.outside(features, i) for i in range(len(rows))]
     assert [domain.REASONS[k] if k >= 0 else None for k in domain.reasons(features).tolist()] == expected
 

@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 from goldmeter.metrics.lexical.number import Number
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline import RIGHT, judge
-from goldmeter.models.offline.quantities import _UNITS, _table
-from goldmeter.text.units import unit
 from tests.text.quantity_cases import EQUAL, OTHER, minimal_pairs
 
 SAME = [pair for first, *others in EQUAL for other in others for pair in ((first, other), (other, first))]
@@ -65,23 +63,12 @@ def test_quantities_in_answers(question, response, accepted, right):
 
 
 def test_the_reason_names_the_other_quantity():
-    assert judge(["Cost?"], [["€5"]], ["$5"]).reasons == ['another quantity than the accepted answer "€5"']
+    assert judge(["Cost?"], [["€5"]], ["$5"]).reasons == ['The answer states another quantity than the reference "€5".']
 
 
 def test_of_an_accepted_answer_that_is_no_quantity_the_words_decide():
     assert judge([None], [["€5", "$5 note"]], ["$5 note"]).probabilities[0] >= RIGHT
     assert judge([None], [["10", "2^10"]], ["2^10"]).probabilities[0] >= RIGHT
-
-
-def test_units_have_the_size_that_the_reader_of_quantities_gives_them():
-    *_, sizes = _table()
-    names = sorted(name.partition("=")[0] for listed in _UNITS.values() for name in listed.split())
-    known = {name: unit(name) for name in names if unit(name) is not None and not unit(name).zero}
-
-    assert len(known) > 100
-    for name, one in known.items():
-        if one.dimension in {"m", "kg", "s", "m/s", "$", "€", "£"}:
-            assert sizes[names.index(name)] == pytest.approx(float(one.size), rel=1e-6), name
 
 
 @given(

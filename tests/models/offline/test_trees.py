@@ -3,29 +3,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.offline_judge.training import Examples, boosted, calibration, exported
+from benchmarks.offline_judge.training import TRAPS, boosted, exported
 from goldmeter.errors import ModelError
 from goldmeter.models.offline.feature_names import FEATURES
 from goldmeter.models.offline.splits import MOST_LEAVES
-from goldmeter.models.offline.trees import FILE, Trees, read, render, shipped
+from goldmeter.models.offline.trees import FILE, TRAP_COLUMNS, Models, Trees, read, render, shipped
 
 
 @pytest.fixture(scope="module")
-def examples():
+def model():
     drawn = np.random.default_rng(5)
     features = drawn.normal(size=(600, len(FEATURES))).round(1)
     verdicts = features[:, 0] + features[:, 3] * features[:, 9] + drawn.normal(size=600) > 0
-    return Examples(features, verdicts, np.ones(600), np.arange(600) % 5)
-
-
-@pytest.fixture(scope="module")
-def model(examples):
-    return boosted(examples)
+    return boosted(features, verdicts, np.ones(600), TRAPS)
 
 
 def test_our_trees_say_what_those_of_scikit_learn_say(model):
     unseen = np.random.default_rng(6).normal(size=(500, len(FEATURES)))
-    trees = exported(model, np.array([1.0, 0.0]))
+    trees = exported(model)
 
     np.testing.assert_allclose(trees.scores(unseen), model.decision_function(unseen), rtol=0, atol=1e-12)
     np.testing.assert_allclose(trees.probabilities(unseen), model.predict_proba(unseen)[:, 1], rtol=0, atol=1e-12)
@@ -48,7 +43,7 @@ def drawn_trees(rng: np.random.Generator, leaves: int, features: int) -> Trees:
     values = np.where(np.array(left) < 0, rng.normal(size=len(nodes)), 0.0)
     return Trees(
         np.array(feature, np.int32), np.array(threshold), *integers, values,
-        np.array(roots, np.int32), rng.normal(size=1), np.array([1.0, 0.0]),
+        np.array(roots, np.int32), rng.normal(size=1),
     )  # fmt: skip
 
 
@@ -74,18 +69,23 @@ def test_scores_are_those_of_a_walk_from_node_to_node(seed, leaves, features):
 
 
 def test_the_bundled_trees_give_what_a_walk_gives():
-    rows = np.random.default_rng(7).normal(size=(30, len(FEATURES))).round(1)
+    rows = np.random.default_rng(7).normal(size=(30, len(TRAP_COLUMNS))).round(1)
 
-    assert shipped().scores(rows).tolist() == [walked(shipped(), row) for row in rows.tolist()]
+    for trees in shipped():
+        assert trees.scores(rows).tolist() == [walked(trees, row) for row in rows.tolist()]
 
 
 def test_a_tree_with_too_many_leaves_is_refused(tmp_path):
-    (tmp_path / "judge.npz").write_bytes(render(chain(MOST_LEAVES + 1)))
+    (tmp_path / "judge.npz").write_bytes(render(both(chain(MOST_LEAVES + 1))))
 
     with pytest.raises(ModelError, match="too large"):
         read(tmp_path / "judge.npz")
-    (tmp_path / "judge.npz").write_bytes(render(chain(MOST_LEAVES)))
-    assert read(tmp_path / "judge.npz").scores(np.zeros((1, len(FEATURES)))).tolist() == [0.0]
+    (tmp_path / "judge.npz").write_bytes(render(both(chain(MOST_LEAVES))))
+    assert read(tmp_path / "judge.npz").traps.scores(np.zeros((1, len(FEATURES)))).tolist() == [0.0]
+
+
+def both(trees: Trees) -> Models:
+    return Models(trees, trees)
 
 
 def chain(leaves: int) -> Trees:
@@ -96,17 +96,17 @@ def chain(leaves: int) -> Trees:
     zeros = np.zeros(2 * leaves - 1)
     right = np.where(inner, left + 1, -1).astype(np.int32)
     integers = zeros.astype(np.int32), zeros, left, right
-    return Trees(*integers, zeros, np.zeros(1, np.int32), np.zeros(1), np.array([1.0, 0.0]))
+    return Trees(*integers, zeros, np.zeros(1, np.int32), np.zeros(1))
 
 
-def test_a_rendered_model_is_read_as_it_was(examples, model, tmp_path):
-    trees = exported(model, calibration(model.decision_function(examples.features), examples))
-    (tmp_path / "judge.npz").write_bytes(render(trees))
+def test_rendered_models_are_read_as_they_were(model, tmp_path):
+    models = both(exported(model))
+    (tmp_path / "judge.npz").write_bytes(render(models))
 
     again = read(tmp_path / "judge.npz")
 
-    assert all(np.array_equal(a, b) for a, b in zip(trees, again, strict=True))
-    assert render(again) == render(trees)
+    assert all(np.array_equal(a, b) for a, b in zip(models.answers, again.answers, strict=True))
+    assert render(again) == render(models)
 
 
 @pytest.mark.parametrize(
@@ -136,19 +136,19 @@ def test_a_missing_file_is_refused(tmp_path):
         {"left": lambda array: np.where(array >= 0, 0, array)},  # a walk without end
         {"right": lambda array: array + len(array)},
         {"right": lambda array: np.where(array >= 0, array.max(), array)},  # shared by all
-        {"features": lambda array: array + len(FEATURES)},
+        {"features": lambda array: array + len(TRAP_COLUMNS)},
         {"values": lambda array: array * np.nan},
         {"values": lambda array: array.astype(np.float32)},
         {"values": lambda array: array[1:]},
         {"roots": lambda array: -array - 1},
-        {"calibration": lambda array: array[:1]},
+        {"baseline": lambda array: array[1:]},
     ],
 )
 def test_trees_that_lead_nowhere_are_refused(tmp_path, change):
     ((name, changed),) = change.items()
-    trees = shipped()
+    trees = shipped().answers
     damaged = trees._replace(**{name: changed(getattr(trees, name)).astype(changed(getattr(trees, name)).dtype)})
-    (tmp_path / "judge.npz").write_bytes(render(damaged))
+    (tmp_path / "judge.npz").write_bytes(render(shipped()._replace(answers=damaged)))
 
     with pytest.raises(ModelError):
         read(tmp_path / "judge.npz")

@@ -39,6 +39,11 @@ CAN_DECIDE = (
 )  # fmt: skip
 # An interval of a share that is wider says nothing; rows that make it this wide would do.
 WIDEST, USEFUL = 0.6, 0.3
+# Metrics of words and meaning that say how alike two texts are, not whether an answer is right.
+OF_WORDS = {
+    "bleu", "chrf", "f1", "gleu", "meteor", "non_llm_string_similarity", "reference_match", "semantic_similarity",
+    "similarity", "ter",
+}  # fmt: skip
 LABELS, UNKNOWN = "human labels", "unknown"
 
 
@@ -132,6 +137,16 @@ def is_rate(document: MetricsReport, measure: str) -> bool:
     if measure.startswith(PREFERRED_OVER):
         return True
     return any("pass_rate" in metrics.get(measure, {}) for metrics in document["candidates"].values())
+
+
+def compares_texts(measure: str) -> bool:
+    """Whether a measure says how alike two texts are, not whether an answer is right.
+
+    >>> compares_texts("rouge_1_f1_score"), compares_texts("f1.value"), compares_texts("similarity_judge")
+    (True, True, False)
+    """
+    metric = measure.partition(".")[0]
+    return metric in OF_WORDS or metric.startswith("rouge_")
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -229,7 +244,7 @@ class _Compared(NamedTuple):
         if len(leading) == 1:
             size = self._difference(leading[0], behind[0])
             if len(behind) == 1:
-                sentence = f"{first} is better than {worse} by {self.by}{f': {size}' if size else ''}."
+                sentence = f"{first} {self._is_better} {worse} by {self.by}{f': {size}' if size else ''}."
                 return _Said(sentence, brackets=self._interval(size))
             nearest = f": {size} over {self.short[behind[0]]}" if size else ""
             sentence = f"{first} leads by {self.by}{nearest}."
@@ -267,6 +282,10 @@ class _Compared(NamedTuple):
             better = [self.short[pair["head" if pair["base"] == name else "base"]] for pair in lost]
             told.append(f"{self.short[name]} (than {_named(better)})")
         return [f"Significantly worse: {'; '.join(told)}."]
+
+    @property
+    def _is_better(self) -> str:
+        return "has better scores than" if compares_texts(self.measure) else "is better than"
 
     def _interval(self, size: str) -> str:
         """What the brackets hold, unless it is the interval that the rates have."""

@@ -9,16 +9,11 @@ from goldmeter.console.format import count, counted, level, listed
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.metrics_report import MetricsReport
 from goldmeter.estimates.primary import VERDICT
-from goldmeter.wording.conclusion import CandidateRate, Conclusion, short_names
+from goldmeter.wording.conclusion import CandidateRate, Conclusion, compares_texts, short_names
 from goldmeter.wording.evidence import most_frequent_failures, worst_slices
 
 # Reasons, candidates whose rates, and kinds of failure that stand on the first screen.
 REASONS, RATES, KINDS = 3, 6, 2
-# Metrics of words and meaning that say how alike two texts are, not whether an answer is right.
-OF_WORDS = (
-    "bleu", "chrf", "f1", "gleu", "meteor", "non_llm_string_similarity", "reference_match", "rouge",
-    "semantic_similarity", "similarity", "ter",
-)  # fmt: skip
 # A proposed target is a multiple of this.
 STEP = 0.05
 
@@ -63,7 +58,7 @@ def _basis(conclusion: Conclusion, by: str, confidence: float) -> str:
     counts = sorted({one.basis.rpartition(", ")[2] for one in conclusion.rates}, key=lambda text: (len(text), text))
     fewest = f"{counts[0].partition(' ')[0]} to " if len(counts) > 1 else ""
     of = f" by {by}, {fewest}{counts[-1]}" if by else ""
-    return f"{what}{of}, {level(confidence)} intervals"
+    return f"{what}{of}, with {level(confidence)} intervals"
 
 
 def _proposed_target(conclusion: Conclusion) -> str:
@@ -73,7 +68,7 @@ def _proposed_target(conclusion: Conclusion) -> str:
     if not met:
         return ""
     best, measure = conclusion.rates[0].candidate, conclusion.rates[0].entry["measure"]
-    return f"No target yet; {short_names([best])[best]} meets {100 * met:.0f} % (report.targets.{measure})."
+    return f"No target is set; {short_names([best])[best]} would meet {100 * met:.0f} % (report.targets.{measure})."
 
 
 def _reasons(document: MetricsReport, conclusion: Conclusion) -> Iterator[str]:
@@ -83,7 +78,7 @@ def _reasons(document: MetricsReport, conclusion: Conclusion) -> Iterator[str]:
         yield f"Not measured: {listed([*short_names(conclusion.missing).values()])}."
     yield from conclusion.lines
     measure = document["primary"]["measure"]
-    if measure.startswith(OF_WORDS) and conclusion.is_known:
+    if compares_texts(measure) and conclusion.is_known:
         yield f"{measure} compares texts; human labels or a judge would say which answers are right."
     worst = worst_slices(document)
     if worst.are_significant and conclusion.is_known:
@@ -96,4 +91,5 @@ def _reasons(document: MetricsReport, conclusion: Conclusion) -> Iterator[str]:
             every = counted(entry["n"] + entry["n_failed"], "answer")
             yield f"{count(entry['n_failed'])} of {every} by {short} could not be measured."
     if kinds := most_frequent_failures(document, KINDS):
-        yield f"{conclusion.failures_title}: {kinds}."
+        of = " of all" if len(document.get("failures", {})) > 1 else ""
+        yield f"{conclusion.failures_title}{of}: {kinds}."

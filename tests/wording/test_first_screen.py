@@ -17,7 +17,7 @@ def screen(headlines: dict[str, Any], *pairs: Any, leaders: Any = None, **more: 
 def test_without_a_target_one_is_proposed_that_the_best_meets() -> None:
     shown = screen({"a": headline(0.9), "b": headline(0.6)}, pair("b", "a", 0.2, 0.4), leaders=["a"])
 
-    assert shown.target == "No target yet; a meets 85 % (report.targets.label)."
+    assert shown.target == "No target is set; a would meet 85 % (report.targets.label)."
 
 
 def test_where_nothing_is_known_no_target_is_proposed() -> None:
@@ -36,9 +36,9 @@ def test_one_source_is_said_once_and_several_with_each_rate() -> None:
 
     several = screen({"a": headline(0.9), "b": judged}, pair("b", "a", 0.2, 0.4), leaders=["a"])
 
-    assert same.basis == "Right by human labels, 40 to 200 answers, 95 % intervals"
+    assert same.basis == "Right by human labels, 40 to 200 answers, with 95 % intervals"
     assert same.is_same
-    assert several.basis == "Right, 95 % intervals"
+    assert several.basis == "Right, with 95 % intervals"
     assert not several.is_same
 
 

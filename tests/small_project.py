@@ -63,7 +63,8 @@ def make(folder: Path) -> None:
     """Write a project: the params.yaml of the tests, our dvc.yaml and goldmeter.yaml, and ten questions."""
     for file in (PARAMS, ROOT / "dvc.yaml", ROOT / "goldmeter.yaml"):
         shutil.copy(file, folder)
-    (folder / "data/examples").mkdir(parents=True)
+    for name in ("examples", "labels"):
+        (folder / "data" / name).mkdir(parents=True)
     write(folder, ROWS)
 
 

@@ -20,6 +20,7 @@ from goldmeter.dataset.settings import CandidateMapping, Dataset, Params
 from goldmeter.dataset.sources import Records, records
 from goldmeter.dataset.texts import same_input
 from goldmeter.errors import DataError, ParamsError
+from goldmeter.pipeline.dvc_yaml import LABELS
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
 
@@ -290,8 +291,10 @@ def _paths(dataset: Dataset) -> Iterator[tuple[str, str]]:
 
 
 def _checked_path(path: str, place: str, dataset: Dataset) -> Path:
-    """Return the path of a joined file; it must be in the folder dataset.path, because DVC watches nothing else."""
+    """Return the path of a joined file; it must be in a folder that DVC watches: dataset.path, or LABELS."""
     folder = Path(dataset.path)
+    if place == "dataset.label_file.path" and Path(path).is_relative_to(LABELS):
+        return Path(path)
     if folder.is_dir():
         for file in (Path(path), folder / path):
             if file.exists() and file.resolve().is_relative_to(folder.resolve()):

@@ -317,7 +317,7 @@ class References(Section):
 
 
 class LabelFile(Section):
-    """Human labels in a file of their own, in the folder dataset.path.
+    """Human labels in a file of their own, in data/labels or in the folder dataset.path.
 
     id: the column of the questions' ids.
     input: the column of the questions, if ids are missing.

@@ -67,14 +67,17 @@ def _choose(options: argparse.Namespace) -> None:
     """Choose answers, say what their labels will give, and write the sheet."""
     by: By = options.by
     run, dataset = read_run(), _dataset()
-    mapping.require_own_folder(dataset)
+    mapping.require_watched()
     before = design_of(run, known_entries(run, mapping.label_path(dataset), dataset.labels))
     confidence = params.for_stage("aggregate").aggregate.confidence
     choice = choose(run, before, options.rows, by, confidence)
     for line in widths(run, before, choice, confidence):
         say(line)
     say("")
-    for path in write_sheet(run, choice, options.output):
+    paths = write_sheet(run, choice, options.output)
+    if options.output == OUTPUT:
+        Path(OUTPUT, ".gitignore").write_text("*\n", encoding="utf-8")
+    for path in paths:
         say(path)
     say(f"next: label in either; then python -m flows.label --take {choice.name}.csv")
 
@@ -83,7 +86,7 @@ def _take(files: Sequence[Path]) -> None:
     """Take labels back, and let params.yaml read them."""
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
         run, dataset = read_run(), _dataset()
-        mapping.require_own_folder(dataset)
+        mapping.require_watched()
         path = mapping.label_path(dataset)
         outcome = take(run, known_entries(run, path, dataset.labels), files)
         design = design_of(run, outcome.entries)

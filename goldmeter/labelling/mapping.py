@@ -1,42 +1,32 @@
 """Where section `dataset` of params.yaml has its labels, and the section that reads them from the file of labels."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from goldmeter.dataset.proposal.dataset_section import tables_in
 from goldmeter.dataset.settings import Dataset
-from goldmeter.dataset.sources import records
 from goldmeter.errors import ParamsError
 from goldmeter.labelling.label_file import NAME, PROBABILITY, UNSURE
+from goldmeter.pipeline.dvc_yaml import LABELS, stages
 
 
 def label_path(dataset: Dataset) -> Path:
-    """Return the path of the file of labels: in the folder of the data, which DVC watches."""
-    path = Path(dataset.path)
-    return (path if path.is_dir() else path.parent) / NAME
+    """Return the path of the file of labels: in data/labels, or beside the data where params.yaml names it."""
+    if dataset.label_file and dataset.label_file.path == NAME and (beside := Path(dataset.path, NAME)).is_file():
+        return beside
+    return Path(LABELS, NAME)
 
 
-def require_own_folder(dataset: Dataset) -> None:
-    """Check that the file of labels can stand beside the data.
+def require_watched() -> None:
+    """Check that new labels make the stage load run again.
 
     Raises:
-        ParamsError: The folder also holds tables of the pipeline, or the pattern of the data would match the labels.
+        ParamsError: dvc.yaml is of a version that kept labels beside the data.
     """
-    path = Path(dataset.path)
-    if not path.is_dir() and tables_in(path.parent.as_posix()):
-        folder = path.parent / path.stem
+    if LABELS not in stages()["load"].deps:
         raise ParamsError(
-            f"dataset.path: labels are kept beside the data, and {path.parent.as_posix()} also holds tables of the "
-            f"pipeline; give the data a folder of their own:\n  mkdir {shlex.quote(folder.as_posix())} && "
-            f"{_move(path)} {shlex.quote(path.as_posix())} {shlex.quote(folder.as_posix())}/\n"
-            f"and set dataset.path: {(folder / path.name).as_posix()}, then `dvc repro`"
-        )
-    if path.is_dir() and _pattern(dataset) is None:
-        raise ParamsError(
-            f"dataset.pattern: {dataset.pattern!r} matches {label_path(dataset).as_posix()} too, in which labels are "
-            "kept; choose a pattern that matches the files of the data only"
+            f"dvc.yaml: stage load does not watch {LABELS}, where labels are kept; run `goldmeter upgrade`, or add it "
+            "to the stage's deps"
         )
 
 
@@ -52,31 +42,15 @@ def with_labels(options: Mapping[str, Any], dataset: Dataset, raters: Sequence[s
     by = "id" if dataset.id else "input"
     probability = {"probability": PROBABILITY} if labels == "designed" else {}
     mapping = {"columns": [*raters], "unsure": [UNSURE], **probability}
-    label_file = {"path": NAME, by: by, "candidate": "candidate", "response": "response", "label": mapping}
+    path = label_path(dataset)
+    place = NAME if path.parent == Path(dataset.path) else path.as_posix()
+    label_file = {"path": place, by: by, "candidate": "candidate", "response": "response", "label": mapping}
     return {
         **options,
-        "path": label_path(dataset).parent.as_posix(),
-        "pattern": _pattern(dataset),
         "candidates": _unlabelled(options["candidates"]),
         "label_file": label_file,
         "labels": labels,
     }
-
-
-def _pattern(dataset: Dataset) -> str | list[str] | None:
-    """Return the pattern that matches the files of the data and not that of labels; None without one."""
-    path = Path(dataset.path)
-    if not path.is_dir():
-        return path.name
-    if isinstance(dataset.pattern, tuple):
-        return [*dataset.pattern]
-    if dataset.pattern and not path.joinpath(NAME).match(dataset.pattern):
-        return dataset.pattern
-    files = [file for file in records(path, dataset.pattern, dataset.format).files if file.name != NAME]
-    suffixes = {file.suffix for file in files if file.parent == path}
-    if len(files) == 1 and files[0].parent == path:
-        return files[0].name
-    return f"*{suffixes.pop()}" if len(suffixes) == 1 and suffixes != {Path(NAME).suffix} else None
 
 
 def _unlabelled(candidates: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +62,3 @@ def _unlabelled(candidates: Mapping[str, Any]) -> dict[str, Any]:
 
 def _without_label(columns: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in columns.items() if name not in {"label", "labelled"}}
-
-
-def _move(path: Path) -> str:
-    return "dvc move" if Path(f"{path}.dvc").is_file() else "mv"

@@ -13,6 +13,8 @@ from goldmeter.pipeline.yaml import load_yaml
 
 CODE = ("goldmeter/", "tasks/")
 DATA = "data/"
+# Human labels, which no stage writes.
+LABELS = "data/labels"
 LEDGER = "data/ledger/"
 REPORTS = "reports/"
 # The file that names the library's version, and for each stage the revision of the library's part of it.
@@ -165,7 +167,7 @@ def _key(entry: str | dict[str, Any]) -> str:
 
 
 def _is_table(path: str) -> bool:
-    return path.startswith(DATA) and path.count("/") == 1
+    return path.startswith(DATA) and path.count("/") == 1 and path != LABELS
 
 
 def _ledger(paths: tuple[str, ...]) -> str | None:

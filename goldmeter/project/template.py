@@ -67,7 +67,7 @@ def upgraded(files: Mapping[str, bytes]) -> dict[str, bytes]:
 def is_upgraded(name: str) -> bool:
     """Return whether a newer library may replace a file of a project."""
     inside = name.startswith(("tasks/", "flows/", ".dvc/plots/")) and ".." not in name.split("/")
-    return inside or name in {"dvc.yaml", "prefect.toml"}
+    return inside or name in {"data/labels/README.md", "dvc.yaml", "prefect.toml"}
 
 
 def goldmeter_yaml(files: Mapping[str, bytes]) -> bytes:

@@ -15,6 +15,7 @@ from goldmeter.history import decision
 from goldmeter.history.decision import RunDecision, check_baseline
 from goldmeter.pipeline import git, params
 from goldmeter.pipeline.credentials import without_credentials
+from goldmeter.pipeline.dvc_yaml import LABELS
 from goldmeter.pipeline.files import replacing
 from goldmeter.pipeline.overrides import override
 from goldmeter.pipeline.params import DEFAULT
@@ -88,6 +89,9 @@ def run_schedule(name: str, run_and_record: RunAndRecord) -> Outcome:
             _command(f"schedule.{name}.refresh", ["/bin/sh", "-c", schedule.refresh])
         override_params(name, schedule.set)
         require_versioned(params.option("dataset", "path"), params.option("dataset", "pattern"))
+        labels = (params.option("dataset", "label_file") or {}).get("path", "")
+        if Path(labels).is_relative_to(LABELS):
+            require_versioned(labels, None, "dataset.label_file.path")
         recorded = run_and_record(name)
     except Exception as error:  # noqa: BLE001  # the outcome reports every error
         return Outcome(ok=False, sentence=_described(error))
@@ -107,20 +111,21 @@ def override_params(name: str, overrides: Sequence[str]) -> None:
     params.check()
 
 
-def require_versioned(path: str, pattern: str | Sequence[str] | None) -> None:
-    """Raise DataError when neither git nor DVC could restore the data set as it is now.
+def require_versioned(path: str, pattern: str | Sequence[str] | None, place: str = "dataset.path") -> None:
+    """Raise DataError when neither git nor DVC could restore the data set, or its labels, as they are now.
 
     Args:
-        path: `dataset.path`.
+        path: `dataset.path`, or another file.
         pattern: `dataset.pattern`, which selects the files of a folder.
+        place: Where params.yaml names the path.
     """
     if "://" in path:
         return  # DVC asks its server for a version
-    outputs = _dvc_outputs(path)
+    outputs = _dvc_outputs(path, place)
     if any(output.by_stage for output in outputs):
         return
     if not Path(path).exists():
-        raise DataError(_missing(path, in_dvc=bool(outputs)))
+        raise DataError(_missing(path, place, in_dvc=bool(outputs)))
     for output in outputs:
         if output.changed:
             raise DataError(
@@ -128,7 +133,7 @@ def require_versioned(path: str, pattern: str | Sequence[str] | None) -> None:
             )
     for file in _untracked(path, pattern):
         if not any(file.is_relative_to(output.path) for output in outputs):
-            raise DataError(f"dataset.path: {file} is in neither git nor DVC; {_ADD}")
+            raise DataError(f"{place}: {file} is in neither git nor DVC; {_ADD}")
 
 
 class _DvcOutput(NamedTuple):
@@ -139,7 +144,7 @@ class _DvcOutput(NamedTuple):
     changed: bool
 
 
-def _dvc_outputs(path: str) -> list[_DvcOutput]:
+def _dvc_outputs(path: str, place: str) -> list[_DvcOutput]:
     from dvc.exceptions import DvcException, OutputNotFoundError
     from dvc.repo import Repo
 
@@ -157,13 +162,13 @@ def _dvc_outputs(path: str) -> list[_DvcOutput]:
     except OutputNotFoundError:
         return []
     except DvcException as error:
-        raise DataError(f"dataset.path: {path}: DVC failed to look it up: {_line(error)}") from error
+        raise DataError(f"{place}: {path}: DVC failed to look it up: {_line(error)}") from error
 
 
-def _missing(path: str, *, in_dvc: bool) -> str:
+def _missing(path: str, place: str, *, in_dvc: bool) -> str:
     if in_dvc:
-        return f"dataset.path: {path} is not in DVC's cache: `dvc pull {path}` in the checkout, or as refresh"
-    return f"dataset.path: {path} is in neither git nor DVC, so a scheduled run does not have it; {_ADD}"
+        return f"{place}: {path} is not in DVC's cache: `dvc pull {path}` in the checkout, or as refresh"
+    return f"{place}: {path} is in neither git nor DVC, so a scheduled run does not have it; {_ADD}"
 
 
 def _untracked(path: str, pattern: str | Sequence[str] | None) -> list[Path]:

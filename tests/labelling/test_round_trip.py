@@ -27,7 +27,7 @@ from tests.labelling.made_run import CANDIDATES, DATA, QUESTIONS, load_again, lo
 from tests.small_project import edit
 from tests.test_load import params as load_params
 
-LABELS = Path("data/mine/labels.jsonl")
+LABELS = Path("data/labels/labels.jsonl")
 Fill = Callable[[dict[str, str]], str]
 
 
@@ -130,12 +130,12 @@ def test_labels_are_loaded_and_the_rest_of_params_stays(capsys: pytest.CaptureFi
 
     after = params.effective()
     assert status == 0
-    assert "data/mine/labels.jsonl: 10 labels added; 10 answers of the present run have one" in said
-    assert "next: dvc add data/mine/labels.jsonl\n" in said
+    assert "data/labels/labels.jsonl: 10 labels added; 10 answers of the present run have one" in said
+    assert "next: dvc add data/labels/labels.jsonl\n" in said
     assert after.pop("dataset") == before.pop("dataset") | {
-        "path": "data/mine", "pattern": "q.jsonl", "labels": "random",
+        "labels": "random",
         "label_file": {
-            "path": "labels.jsonl", "id": "id", "candidate": "candidate", "response": "response",
+            "path": "data/labels/labels.jsonl", "id": "id", "candidate": "candidate", "response": "response",
             "label": {"columns": ["rater_anna"], "unsure": ["unsure"]},
         },
     }  # fmt: skip
@@ -282,15 +282,58 @@ def test_damaged_sheets_are_refused(
 
 
 @pytest.mark.usefixtures("clone")
-def test_data_beside_the_tables_of_the_pipeline_need_a_folder_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("place", ["data/q.jsonl", "q.jsonl", "data/mine/q.jsonl", "../q.jsonl"])
+def test_labels_are_taken_wherever_the_data_are(place: str) -> None:
     make_run()
-    Path("data/q.jsonl").write_bytes(Path("data/mine/q.jsonl").read_bytes())
-    edit(lambda content: content["dataset"].update(path="data/q.jsonl"))
+    Path("data/mine/q.jsonl").rename(place)
+    edit(lambda content: content["dataset"].update(path=place))
+    load_again()
+    sheet = choose("--by", "random", "--rows", "3")
+
+    assert command.main(["--take", filled(sheet, "anna.csv", lambda _: "1")]) == 0
+
+    assert params.raw()["dataset"]["path"] == place
+    assert [*labels().values()] == [True] * 3
+
+
+@pytest.mark.usefixtures("clone")
+def test_labels_that_params_name_beside_the_data_stay_there() -> None:
+    make_run()
+    first = choose("--by", "random", "--rows", "10")
+    command.main(["--take", filled(first, "anna.csv", lambda _: "1")])
+    beside = LABELS.rename("data/mine/labels.jsonl")
+    edit(lambda content: content["dataset"].update(path="data/mine", pattern="q.jsonl"))
+    edit(lambda content: content["dataset"]["label_file"].update(path="labels.jsonl"))
+    load_again()
+    second = choose("--by", "random", "--rows", "5")
+
+    assert command.main(["--take", filled(second, "anna.csv", lambda _: "0")]) == 0
+
+    assert len(read_entries(beside)) == 15
+    assert not LABELS.exists()
+    assert params.raw()["dataset"]["label_file"]["path"] == "labels.jsonl"
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_pipeline_that_does_not_watch_the_labels_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    make_run()
+    pipeline = Path("dvc.yaml").read_text(encoding="utf-8")
+    Path("dvc.yaml").write_text(pipeline.replace("      - data/labels\n", ""), encoding="utf-8")
 
     status, said = told(capsys, "--rows", "3")
 
     assert status == 2
-    assert "mkdir data/q && mv data/q.jsonl data/q/\nand set dataset.path: data/q/q.jsonl" in said
+    assert "dvc.yaml: stage load does not watch data/labels" in said
+
+
+@pytest.mark.usefixtures("clone")
+def test_git_sees_no_sheet() -> None:
+    make_run()
+
+    assert command.main(["--rows", "3"]) == 0
+
+    assert len([*Path("reports/label").glob("*.csv")]) == 1
+    assert "label/" not in git.run("status", "--porcelain", "--untracked-files=all", "reports").stdout
 
 
 @pytest.mark.usefixtures("clone")
@@ -301,7 +344,7 @@ def test_a_damaged_file_of_labels_is_named(capsys: pytest.CaptureFixture[str]) -
     status, said = told(capsys, "--rows", "3")
 
     assert status == 2
-    assert "data/mine/labels.jsonl, line 1: not written by flows.label (KeyError: 'id')" in said
+    assert "data/labels/labels.jsonl, line 1: not written by flows.label (KeyError: 'id')" in said
 
 
 def test_one_of_two_things_is_done() -> None:

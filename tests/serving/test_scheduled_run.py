@@ -333,6 +333,23 @@ def test_a_wrong_override_is_named(wrong: str, said: str) -> None:
     assert re.match(said, str(raised.value))
 
 
+@pytest.mark.usefixtures("recorded")
+def test_labels_in_neither_git_nor_dvc_are_named(schedule: Schedule) -> None:
+    label_file = {"path": "data/labels/labels.jsonl", "id": "id", "candidate": "candidate", "label": "rater_anna"}
+
+    def change(content: dict[str, Any]) -> None:
+        content["dataset"]["label_file"] = label_file
+        for candidate in content["dataset"]["candidates"].values():
+            candidate.pop("label")
+
+    edit(change)
+    schedule()
+
+    assert run_schedule("nightly").sentence.startswith(
+        "dataset.label_file.path: data/labels/labels.jsonl is in neither git nor DVC, so a scheduled run"
+    )
+
+
 def test_a_data_set_of_git_is_versioned(worktree: Path) -> None:
     require_versioned("data/examples/qa.jsonl", "*")
     require_versioned("data/examples", "*.jsonl")

@@ -103,7 +103,7 @@ class Project:
         shutil.copytree(ROOT, project.folder, ignore=LEFT_BEHIND)
         for written in ("data", "reports"):
             for path in (project.folder / written).iterdir():
-                if path.is_dir() and path.name != "examples":
+                if path.is_dir() and path.name not in {"examples", "labels"}:
                     shutil.rmtree(path)
         (project.folder / "dvc.lock").unlink(missing_ok=True)
         (project.folder / "params.yaml").write_text(stated_in_full(), encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.documents import Block, Command, blocks, commands
-from tests.whole.conftest import ROOT, Project
+from tests.whole.conftest import ROOT, Project, ran
 
 pytestmark = pytest.mark.long
 PATH = [
@@ -53,6 +53,8 @@ class Newcomer:
                 self._insert(*block.mark.removeprefix("line: ").split(": "), text=block.text)
             elif block.runs:
                 self.type([*commands(block)])
+                if block.mark.startswith("runs: "):
+                    assert sorted(ran(self.seen)) == sorted(block.mark.removeprefix("runs: ").split())
             elif block.kind == "text" and not block.mark.startswith("shape: "):
                 assert all(squeezed(line) in squeezed(self.seen) for line in block.text.splitlines()), self.seen
 

@@ -1,12 +1,17 @@
-"""One's own data by `python -m flows.init`, in a copy of the project: loaded for real, and shown as understood."""
+"""One's own data: by `python -m flows.init` loaded for real, and then all the guides in one project, step by step."""
 
+import csv
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from goldmeter.pipeline.yaml import parse_yaml
+from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
+from tests.small_project import only_words
+from tests.whole.conftest import Project
+from tests.whole.test_one_night import night
 
 pytestmark = pytest.mark.long
 
@@ -72,3 +77,76 @@ def test_data_outside_of_the_project_are_loaded_too(project: Any) -> None:
     Path(project.folder.parent, "out.csv").write_text("question,reference,response\na,b,c\n", encoding="utf-8")
 
     assert "1 row: 1 system, 0 labelled" in project.run(*INIT, "../out.csv")
+
+
+GOLDMETER = (sys.executable, "-m", "goldmeter")
+
+
+def write_answers(project: Project, *, wrong: int) -> None:
+    """Write 40 questions with the answers of two systems; the first `wrong` answers of v2 are wrong."""
+    lines = ["question,gold,answer_v1,answer_v2,topic"]
+    for i in range(40):
+        answer = "Nobody knows" if i < wrong else f"It is City {i}"
+        lines.append(f"Where is tower {i}?,Town {i} / City {i},Town {i},{answer},{'ab'[i % 2]}")
+    (project.folder / "data/mine.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def label(sheet: Path, filled: Path) -> None:
+    """Fill the column `label` of a sheet."""
+    rows = [*csv.DictReader(sheet.read_text(encoding="utf-8-sig").splitlines())]
+    with filled.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows({**row, "label": str(int(row["response"] != "Nobody knows"))} for row in rows)
+
+
+def follow(project: Project, said: str) -> None:
+    """Type the commands that a command printed last, behind `next: `."""
+    for command in said.rpartition("next: ")[2].splitlines():
+        project.run("bash", "-c", command)
+
+
+def only_words_decide(params: dict[str, Any]) -> None:
+    only_words(params)
+    params["gate"].update(primary="f1")
+    params["schedule"]["nightly"].update(baseline="ours")
+
+
+def test_the_guides_meet_in_one_project(tmp_path: Path) -> None:
+    """Own data, labels, a comparison, a scheduled run, an upgrade; between them what the commands say is next."""
+    project = Project.fresh(tmp_path)
+    project.change_params(only_words_decide)
+    write_answers(project, wrong=4)
+    filled = tmp_path / "anna.csv"
+
+    follow(project, project.run(*INIT, "data/mine.csv"))
+    project.commit("our data")
+    project.run("python", "-m", "flows.label", "--rows", "60", "--by", "random")
+    assert project.run("git", "status", "--porcelain") == ""
+    label(*(project.folder / "reports/label").glob("*.csv"), filled)
+    follow(project, project.run("python", "-m", "flows.label", "--take", str(filled)))
+    project.commit("labels")
+    project.run("git", "tag", "ours")
+    systems = json.loads(project.read("reports/metrics.json"))["candidates"]
+    assert sum(one["label"]["n"] for one in systems.values()) == 60
+
+    write_answers(project, wrong=30)
+    project.run("dvc", "add", "data/mine.csv")
+    assert "lexical" in project.repro()
+    assert project.run("python", "-m", "flows.compare", "ours", status=1).startswith("Do not ship: worse")
+    project.commit("a worse v2")
+
+    outcome, _ = night(project, status=1)
+    assert "v2" in outcome["sentence"]
+    assert project.experiments() == [outcome["experiment"]]
+
+    mine = [project.read(name) for name in ("params.yaml", "data/labels/labels.jsonl", "data/mine.csv")]
+    older = load_yaml(project.folder / "goldmeter.yaml")
+    older["revisions"]["lexical"] -= 1
+    (project.folder / "goldmeter.yaml").write_text(dump_yaml(older), encoding="utf-8")
+    project.commit("as an older library made it")
+    assert "changes the numbers of lexical; run `python -m flows upgrade`" in project.run(*GOLDMETER, "run", status=2)
+    project.run(*GOLDMETER, "upgrade")
+    assert project.repro() == []  # the numbers are those that the committed run has
+    assert [project.read(name) for name in ("params.yaml", "data/labels/labels.jsonl", "data/mine.csv")] == mine
+    project.require_stayed_here()

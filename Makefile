@@ -13,7 +13,7 @@ INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python .venv,pip
 unexport PYTHONDONTWRITEBYTECODE
 # The tests of a file run in one process, in their order, on every core; the ten slowest are named.
 SPREAD := --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
-GENERATED := docs/reference/*.md docs/explanation/reliability.md docs/explanation/architecture.md docs/how-to/choose-a-metric.md
+GENERATED := docs/reference/*.md docs/explanation/reliability.md docs/explanation/architecture.md docs/how-to/choose-a-metric.md docs/explanation/other-tools.md
 
 .PHONY: run example setup setup-dev test doctest test-long test-all bench coverage torture check check-docs docs pictures lock clean
 

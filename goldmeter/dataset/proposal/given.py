@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -139,6 +139,12 @@ class Chosen:
     separator: str | None = None
     task: Task | None = None
     comment: ClassVar[str] = "as chosen"
+
+    @property
+    def names_columns(self) -> bool:
+        """Whether a column is named for any role, or ruled out."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "task"}
+        return any(value is not None and value not in ([], ()) for value in given.values())
 
     @property
     def files(self) -> list[str]:

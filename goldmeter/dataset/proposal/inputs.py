@@ -45,7 +45,8 @@ def propose_for(paths: Sequence[str], pattern: str | None, chosen: Chosen) -> Pr
     if len(paths) != 1:
         return _of_files(paths, pattern, chosen)
     (path,) = paths
-    if (tool := tool_of(path, pattern)) and not _is_as_chosen(tool, chosen):
+    # A log that is a table has columns of its own, too, which the user may name.
+    if (tool := tool_of(path, pattern)) and not (READERS[tool].is_table and chosen.names_columns):
         return propose_log(path, tool)
     if pattern is None and Path(path).is_dir():
         if texts := _texts_of(Path(path)):
@@ -155,11 +156,6 @@ DRAWN = "the log numbers several answers to a question; intervals are by questio
 def tool_of(path: str, pattern: str | None) -> str | None:
     """The tool whose logs are at the path; None if it is none of those that are known."""
     return detect(path) if pattern is None and Path(path).exists() else None
-
-
-def _is_as_chosen(tool: str, chosen: Chosen) -> bool:
-    """Whether the user named columns of a log that is a table: they are then its own, and not those of the reader."""
-    return READERS[tool].is_table and replace(chosen, task=None) != Chosen()
 
 
 def propose_log(path: str, tool: str) -> Proposal:

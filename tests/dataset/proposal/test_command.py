@@ -207,6 +207,21 @@ def test_a_log_without_references_is_loaded_without_them_and_that_is_said(capsys
     assert told(capsys, "data/mine.csv")[1].count("require_references") == 0
 
 
+@pytest.mark.usefixtures("clone")
+def test_the_command_line_reads_a_log_that_is_a_table_unless_columns_are_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = {"user_input": "Why?", "response": "Because.", "reference": "So.", "faithfulness": 0.5, "query": "W?"}
+    Path("data/ragas.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    formats = []
+
+    for arguments in ([], ["--task", "qa"], ["--input", "query"]):
+        assert told(capsys, "data/ragas.jsonl", *arguments)[0] == 0
+        formats.append(parse_yaml(params.PATH.read_text(encoding="utf-8"))["dataset"].get("format"))
+
+    assert formats == ["ragas", "ragas", None]
+
+
 @pytest.mark.usefixtures("project")
 def test_failed_scores_that_would_stop_the_run_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy(ROOT / "tests/dataset/readers/logs/deepeval.json", "data/deepeval.json")

@@ -19,6 +19,8 @@ TRACE = {"trace_id", "request", "response", "assessments"}
 TAKEN = {"latency", "token_count", "run_id", "trace_id", "trace", "state", "spans", "assessments"}
 TOKENS, MODEL, RUN = "mlflow.trace.tokenUsage", "mlflow.modelId", "mlflow.sourceRun"
 HUMAN = "HUMAN"
+# What the built-in judges say.
+WORDS = {"yes": "1", "no": "0"}
 
 
 def recognises(head: log.Head) -> bool:
@@ -55,7 +57,9 @@ def _of_row(row: Mapping[str, Any], file: Path, where: str) -> dict[str, Value]:
             f"{where}: no column {'of questions' if question is None else 'of answers'}; rename one to "
             f"{'inputs' if question is None else 'outputs'}; there are {', '.join(row)[:200]}"
         )
-    scored = {found[1]: value for name, value in row.items() if (found := SCORED.fullmatch(name))}
+    scored = {
+        found[1]: WORDS.get(str(value), value) for name, value in row.items() if (found := SCORED.fullmatch(name))
+    }
     response = tables.said(row[answer], tables.ANSWERS)
     used = {question, answer, *tables.REFERENCES, *TAKEN}
     return log.flat(
@@ -102,7 +106,7 @@ def _of_trace(trace: Mapping[str, Any], file: Path) -> dict[str, Value]:
     expected = {_name(one): _value(one.get("expectation")) for one in said if "expectation" in one}
     given = [one for one in said if "feedback" in one]
     people = {_rated(one): _text(one) for one in given if _source(one).get("source_type") == HUMAN}
-    scores = {_name(one): _value(one.get("feedback")) for one in given if _source(one).get("source_type") != HUMAN}
+    scores = {_name(one): _verdict(one.get("feedback")) for one in given if _source(one).get("source_type") != HUMAN}
     response = tables.said(_unquoted(trace.get("response")), tables.ANSWERS)
     duration = log.amount(trace.get("execution_duration"))
     values = log.flat(
@@ -144,6 +148,11 @@ def _rated(assessment: Mapping[str, Any]) -> str:
 def _value(given: Any) -> Any:
     """Return the value of a feedback or an expectation."""
     return log.members(given).get("value", log.members(log.members(given).get("serialized_value")).get("value"))
+
+
+def _verdict(given: Any) -> Any:
+    value = _value(given)
+    return WORDS.get(value, value) if isinstance(value, str) else value
 
 
 def _text(assessment: Mapping[str, Any]) -> str | None:

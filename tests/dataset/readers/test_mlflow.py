@@ -78,7 +78,7 @@ def test_a_superseded_assessment_does_not_count(tmp_path):
 
     (row,) = [record.values for record in records(tmp_path / "a.jsonl", None, "mlflow")]
     assert "score_length" not in row
-    assert row["verdict_human_like"] == "yes"
+    assert row["score_human_like"] == "1"
 
 
 def test_two_tables_of_one_data_set_pair_by_question(tmp_path):

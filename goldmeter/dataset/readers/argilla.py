@@ -33,8 +33,10 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
         where = f"{file_name(file)}, record {line}"
         fields = {**log.members(record.get("metadata")), **log.part(record, "fields", dict, where)}
         values = tables.by_names(fields, str(record.get("id") or ""), file, where)
-        suggested = {name: log.members(one).get("value") for name, one in log.members(record["suggestions"]).items()}
-        people = dict(_said(log.members(record["responses"])))
+        suggested = {
+            name: log.members(one).get("value") for name, one in log.members(record.get("suggestions")).items()
+        }
+        people = dict(_said(log.members(record.get("responses"))))
         yield line, tables.with_people({**values, **tables.verdicts(values, suggested)}, people)
 
 

@@ -58,7 +58,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
         for line, row in tables.rows(file):
             where = f"{file_name(file)}, line {line}"
             values = _values(row, _candidate(row, models, where), _scores(row, given, peoples), where)
-            people = given[row["id"]].people if row.get("id") in given else {}
+            people = given[key].people if (key := str(row.get("id"))) in given else {}
             yield Record(file_name(file), line, tables.with_people(values, people))
 
 
@@ -82,7 +82,7 @@ def _scores(row: Mapping[str, Any], given: Scores, peoples: frozenset[str]) -> d
     """Return the scores of tools: of names that people scored too, those in the table of scores alone."""
     cells = {name: tables.unpacked(value) for name, value in row.items() if name not in {*NO_SCORES, *peoples}}
     lists = {name: value for name, value in cells.items() if isinstance(value, list)}
-    tools = given[row["id"]].tools if row.get("id") in given else {}
+    tools = given[key].tools if (key := str(row.get("id"))) in given else {}
     return {name: _mean(value) for name, value in {**lists, **{n: v for n, v in tools.items() if n in peoples}}.items()}
 
 

@@ -386,7 +386,7 @@ def _header(path: Path, text: str) -> frozenset[str]:
             return frozenset(pq.read_schema(path).names)
         if inner_suffix(path) in TABLES:
             return frozenset(next(csv.reader(text.splitlines(), delimiter=TABLES[inner_suffix(path)]), ()))
-    except (OSError, csv.Error, pa.ArrowException):
+    except (OSError, ValueError, csv.Error, pa.ArrowException):  # Parquet: names that are not UTF-8
         pass
     return frozenset()
 

@@ -45,7 +45,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     for run in dict.fromkeys(run for run, _ in keys):
         _require_all(run, runs.get(run, {}), sum(key[0] == run for key in keys), items[0].file)
     names, references = _names(items, runs), _references(found)
-    evaluations = {one.value.get("eval_id") for one in items}
+    evaluations = {str(one.value.get("eval_id")) for one in items}
     for one, (run, item), draw in zip(items, keys, log.draws(keys), strict=True):
         where = f"{one.file}, item {one.line}"
         log.part(one.value, "datasource_item_id", str, where)
@@ -78,7 +78,7 @@ def _opened(value: Any) -> Iterator[Any]:
 
 def _kind(value: Any) -> str | None:
     kind = log.members(value).get("object")
-    return kind if kind in {ITEM, RUN, EVALUATION} else None
+    return kind if isinstance(kind, str) and kind in {ITEM, RUN, EVALUATION} else None
 
 
 def _require_all(run: str, stated: Mapping[str, Any], present: int, where: str) -> None:

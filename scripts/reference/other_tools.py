@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from goldmeter.pipeline.yaml import load_yaml
-from scripts.reference.markdown import code, table
+from goldmeter.reference.markdown import code, table
 
 TABLE = Path(__file__).with_suffix(".yaml")
 OURS = "goldmeter"

@@ -6,7 +6,6 @@ from math import exp, log
 from typing import NamedTuple, TypeVar
 
 from goldmeter.console.format import (
-    LISTED,
     capitalized,
     coefficient,
     count,
@@ -63,12 +62,12 @@ def worst_slices(document: MetricsReport) -> SliceLines:
     return SliceLines(sentence, lines, are_significant=bool(significant))
 
 
-def most_frequent_failures(document: MetricsReport, kinds: int = LISTED) -> str:
-    """The most frequent kinds of failure of all candidates, with their counts; kinds: how many at most."""
+def most_frequent_failures(document: MetricsReport, kinds: int | None = None) -> str:
+    """The most frequent kinds of failure of all candidates, with their counts; kinds: only so many."""
     counts = Counter[str]()
     for own in document.get("failures", {}).values():
         counts.update({one["kind"]: one["n"] for one in own["kinds"]})
-    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common()], kinds)
+    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common(kinds)])
 
 
 def trust(document: MetricsReport) -> list[str]:

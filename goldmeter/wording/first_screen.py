@@ -58,7 +58,7 @@ def _basis(conclusion: Conclusion, by: str, confidence: float) -> str:
     counts = sorted({one.basis.rpartition(", ")[2] for one in conclusion.rates}, key=lambda text: (len(text), text))
     fewest = f"{counts[0].partition(' ')[0]} to " if len(counts) > 1 else ""
     of = f" by {by}, {fewest}{counts[-1]}" if by else ""
-    return f"{what}{of}, with {level(confidence)} intervals"
+    return f"{what}{of}, {level(confidence)} intervals"
 
 
 def _proposed_target(conclusion: Conclusion) -> str:
@@ -91,5 +91,5 @@ def _reasons(document: MetricsReport, conclusion: Conclusion) -> Iterator[str]:
             every = counted(entry["n"] + entry["n_failed"], "answer")
             yield f"{count(entry['n_failed'])} of {every} by {short} could not be measured."
     if kinds := most_frequent_failures(document, KINDS):
-        of = " of all" if len(document.get("failures", {})) > 1 else ""
+        of = ", of all" if len(document.get("failures", {})) > 1 else ""
         yield f"{conclusion.failures_title}{of}: {kinds}."

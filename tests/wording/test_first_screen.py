@@ -36,9 +36,9 @@ def test_one_source_is_said_once_and_several_with_each_rate() -> None:
 
     several = screen({"a": headline(0.9), "b": judged}, pair("b", "a", 0.2, 0.4), leaders=["a"])
 
-    assert same.basis == "Right by human labels, 40 to 200 answers, with 95 % intervals"
+    assert same.basis == "Right by human labels, 40 to 200 answers, 95 % intervals"
     assert same.is_same
-    assert several.basis == "Right, with 95 % intervals"
+    assert several.basis == "Right, 95 % intervals"
     assert not several.is_same
 
 

@@ -84,7 +84,7 @@ def names_what_there_is(words: list[str]) -> bool:
 
 def options(module: str, words: list[str]) -> set[str]:
     """The options of the command and of the subcommands that the words name."""
-    if module == "flows" or (module.startswith(("benchmarks", "scripts")) and module != "benchmarks.offline_judge"):
+    if module == "flows" or (module.startswith(("benchmarks", "scripts")) and "offline_judge" not in module):
         return {"--rows"} if module == "benchmarks" else set()
     parser = parser_of(module)
     found = {option for action in parser.arguments for option in action.option_strings}

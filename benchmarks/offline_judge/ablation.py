@@ -107,14 +107,19 @@ def _command(data: Path, folder: Path, families: Sequence[str] | None, *, pairs:
     say(grid(("features", "EVOUNA-NQ", "NQ301", "adversarial pairs"), lines))
 
 
+def parser() -> Parser:
+    """The parser of the command line."""
+    command_line = Parser(prog="python -m benchmarks.offline_judge.ablation", description=__doc__)
+    command_line.add_argument("--data", type=Path, required=True, help="NQ.json of EVOUNA")
+    command_line.add_argument("--nq301", type=Path, required=True, help="the folder of NQ301")
+    command_line.add_argument("--features", nargs="+", choices=[*FAMILIES], help="families to train with")
+    command_line.add_argument("--pairs", choices=["yes", "no"], default="yes", help="train on written and made pairs")
+    return command_line
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure and print the table; returns the exit status."""
-    parser = Parser(prog="python -m benchmarks.offline_judge.ablation", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="NQ.json of EVOUNA")
-    parser.add_argument("--nq301", type=Path, required=True, help="the folder of NQ301")
-    parser.add_argument("--features", nargs="+", choices=[*FAMILIES], help="families to train with")
-    parser.add_argument("--pairs", choices=["yes", "no"], default="yes", help="train on written and made pairs")
-    chosen = parser.parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     return exit_status(lambda: _command(chosen.data, chosen.nq301, chosen.features, pairs=chosen.pairs == "yes"))
 
 

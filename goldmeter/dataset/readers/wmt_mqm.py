@@ -2,7 +2,7 @@
 
 One record for each segment of a system. A rater's grade `mqm` is the negative sum of the weights of the errors marked.
 Human translations are the references of a segment, and no systems. Marks around an error are no part of the text.
-Source: Freitag et al. 2021, Experts, Errors, and Context (arXiv:2104.14478), table 4.
+Source: Freitag et al. 2021, Experts, Errors, and Context (arXiv:2104.14478).
 """
 
 import re

@@ -30,7 +30,8 @@ def say_what_starts(name: str, arguments: Sequence[str]) -> None:
         arguments: Of it.
     """
     if name == "schedule" and not {"--list", "-h", "--help"} & {*arguments} and sys.stderr is not None:
-        print("schedule: loads Prefect, checks the schedules, and starts Prefect's server", file=sys.stderr, flush=True)
+        sys.stderr.write("schedule: loads Prefect, checks the schedules, and starts Prefect's server\n")
+        sys.stderr.flush()
 
 
 # Only for `python -m flows.NAME`, whose imports run before its `main` can; an import of the package changes nothing.

@@ -74,7 +74,6 @@ def listing() -> str:
         lines += ["", group]
         for name in [name for name in names if name in {*commands(), *OTHERS}]:
             does = OTHERS[name] if name in OTHERS else purpose(name).rstrip(".")
-            name = name.replace("_", "-")  # noqa: PLW2901 (as it is typed)
             lines.append(fill(f"  {name:<{indent - 2}}{does}", columns, subsequent_indent=" " * indent))
     usage = "usage: goldmeter NAME …, the same as python -m flows NAME …"
     more = "run is evaluate. The name of a stage of dvc.yaml, such as judge, runs that stage. NAME --help says more."

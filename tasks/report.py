@@ -22,7 +22,7 @@ class Params(Section):
 def report(params: Params, inputs: StageInputs) -> Iterator[dict[str, str]]:
     """Yield the page and the tables of `dvc plots`."""
     ledger, prices = inputs.ledger(VerdictEvidence), inputs.run.judge.prices
-    version = git.described(*SETTINGS)
+    version = git.described(*SETTINGS, with_day=True)
     yield report_files(
         inputs.tables,
         params.report,

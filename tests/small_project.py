@@ -34,6 +34,8 @@ def _models() -> dict[str, Any]:
 
 
 def _in_full(section: str, stated: Any) -> Any:
+    if section not in _models():
+        return stated  # of a stage of the project's own
     return defaults.completed(_models()[section], stated, defaults.defaults()[section])
 
 

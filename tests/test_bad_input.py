@@ -112,7 +112,7 @@ def set_at(path: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("dataset slices", "topic", "dataset.slices: expected a list, such as [a, b], found 'topic'"),
         ("dataset slices", ["topic", False], "dataset.slices.1: expected text, found false; write it in quotes"),
         ("dataset id", 5, "dataset.id: expected text, found 5; write it in quotes"),
-        ("dataset path", None, "dataset.path: expected text, found null"),
+        ("dataset path", None, "dataset.path: missing, and has no default"),
         ("dataset exclude", {"topic": ["a"]}, "dataset.exclude.topic: expected a single value, found ['a']"),
         ("dataset scores", {"1x": "c"}, "dataset.scores.1x: the name should match pattern"),
         ("dataset limit", True, "dataset.limit: expected a number (given: true)"),

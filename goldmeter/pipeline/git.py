@@ -48,17 +48,20 @@ def answer(*command: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def described(*paths: str) -> str | None:
-    """Return the last commit that changed some paths, named by the last tag if there is one, its day, and whether there
-    are uncommitted changes.
+def described(*paths: str, with_day: bool = False) -> str | None:
+    """Return the last commit that changed some paths, named by the last tag if there is one, and uncommitted changes.
 
     A later commit, such as that of dvc.lock, does not change the answer. None outside of a repository.
+
+    Args:
+        paths: Relative to the working folder; none for all.
+        with_day: Say the day of the commit, too.
     """
     last = answer("rev-list", "--max-count=1", "HEAD", "--", *paths) or "HEAD"
     commit = answer("describe", "--tags", "--always", last)
     if not commit:
         return None
-    named = f"{commit} of {answer('log', '-1', '--format=%cs', last)}"
+    named = f"{commit} of {answer('log', '-1', '--format=%cs', last)}" if with_day else commit
     return f"{named} with uncommitted changes" if answer("status", "--porcelain", "--", *paths) else named
 
 

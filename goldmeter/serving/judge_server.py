@@ -1,4 +1,4 @@
-"""Serve the offline judge on loopback as a decision model and as a chat model, for other tools."""
+"""Serve the offline judge to other tools, on loopback, as a decision model and as a chat model."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -39,11 +39,11 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> Parser:
     """The parser of the command line."""
     command_line = Parser(
-        prog="python -m flows serve-judge",
+        prog="python -m flows.serve_judge",
         description=__doc__,
         epilog="It answers whether an answer is right: the request holds a JSON object with input, output and "
         "ground_truth. Exit status: 0 stopped; 2 the port is taken.",
-        examples=["python -m flows serve-judge", "OPENAI_BASE_URL=http://127.0.0.1:8321/v1 promptfoo eval"],
+        examples=["python -m flows.serve_judge", "python -m flows.serve_judge --port 9000"],
     )
     command_line.add_argument("--port", type=int, default=PORT, metavar="N", help=f"the port; {PORT} if not given")
     return command_line

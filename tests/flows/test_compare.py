@@ -72,7 +72,7 @@ def test_two_tags(capsys: pytest.CaptureFixture[str]) -> None:
     assert (status, err) == (1, "")
     assert "aurora: v1 → v2" in out
     assert "40 shared rows" in out
-    assert "20 rows changed result" in out
+    assert "17 more answers changed result" in out
     assert told(capsys, "v2", "v1")[0] == 0
 
 
@@ -259,7 +259,7 @@ def test_heads_report_with_the_comparison(project: Path, capsys: pytest.CaptureF
     page = (project / "reports/comparison.html").read_text(encoding="utf-8")
 
     assert (status, err) == (1, "")
-    assert "20 rows changed result" in out
+    assert "17 more answers changed result" in out
     assert 'id="comparison"' in page
     assert "<b>Rome" not in page
     assert out.endswith("\nreport: reports/comparison.html\n")

@@ -35,13 +35,13 @@ def test_a_later_commit_of_other_files_is_not_named(first: str) -> None:
     run("add", "--all")
     run(*COMMIT)
 
-    assert git.described("params.yaml", "tasks") == f"{first} of {today()}"
+    assert git.described("params.yaml", "tasks", with_day=True) == f"{first} of {today()}"
 
 
 def test_changes_that_are_not_committed_are_said(first: str) -> None:
     Path("params.yaml").write_text("a: 2", encoding="utf-8")
 
-    assert git.described("params.yaml") == f"{first} of {today()} with uncommitted changes"
+    assert git.described("params.yaml", with_day=True) == f"{first} of {today()} with uncommitted changes"
 
 
 @pytest.mark.usefixtures("first")
@@ -49,8 +49,8 @@ def test_a_tag_names_it_and_what_no_commit_changed_is_of_the_last_one() -> None:
     run("tag", "v1")
     run(*COMMIT)
 
-    assert git.described("params.yaml") == f"v1 of {today()}"
-    assert git.described("tasks") == f"v1-1-g{run('rev-parse', '--short', 'HEAD')} of {today()}"
+    assert git.described("params.yaml", with_day=True) == f"v1 of {today()}"
+    assert git.described("tasks", with_day=True) == f"v1-1-g{run('rev-parse', '--short', 'HEAD')} of {today()}"
 
 
 @pytest.mark.parametrize("is_repository", [True, False])

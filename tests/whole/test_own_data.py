@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml, parse_yaml
-from tests.small_project import only_words
 from tests.whole.conftest import Project
 from tests.whole.test_one_night import night
 
@@ -106,16 +105,22 @@ def follow(project: Project, said: str) -> None:
         project.run("bash", "-c", command)
 
 
-def only_words_decide(params: dict[str, Any]) -> None:
-    only_words(params)
-    params["gate"].update(primary="f1")
-    params["schedule"]["nightly"].update(baseline="ours")
+DECISIONS = {
+    "lexical": {"exact_match": {}, "f1": {"threshold": 0.5}},
+    "semantic": {},
+    "judge": {"aliases": "data/aliases.csv", "provider": "none"},
+    "gate": {"primary": "f1"},
+    "schedule": {"nightly": {"cron": "0 2 * * *", "baseline": "ours"}},
+}
 
 
 def test_the_guides_meet_in_one_project(tmp_path: Path) -> None:
     """Own data, labels, a comparison, a scheduled run, an upgrade; between them what the commands say is next."""
-    project = Project.fresh(tmp_path)
-    project.change_params(only_words_decide)
+    project = Project.empty(tmp_path)
+    project.folder.mkdir()
+    project.run(*GOLDMETER, "init")
+    project.change_params(lambda params: params.update(DECISIONS))
+    project.commit("settings")
     write_answers(project, wrong=4)
     filled = tmp_path / "anna.csv"
 

@@ -91,9 +91,11 @@ class Project:
 
     @classmethod
     def fresh(cls, folder: Path) -> Self:
-        """Make a project, as `goldmeter init` does, and commit it; the library is that of the checkout."""
+        """Make a project, as `goldmeter init` does, with every setting stated, and commit it; the library is that of the
+        checkout."""
         project = cls.empty(folder)
         make_project(project.folder)
+        (project.folder / "params.yaml").write_text(stated_in_full(), encoding="utf-8")
         return project._started()
 
     @classmethod

@@ -91,8 +91,7 @@ class Project:
 
     @classmethod
     def fresh(cls, folder: Path) -> Self:
-        """Make a project, as `goldmeter init` does, with every setting stated, and commit it; the library is that of the
-        checkout."""
+        """Make a project, as `goldmeter init` does, but with every setting stated, and commit it."""
         project = cls.empty(folder)
         make_project(project.folder)
         (project.folder / "params.yaml").write_text(stated_in_full(), encoding="utf-8")

@@ -210,7 +210,7 @@ def test_a_terminal_without_our_signs_shows_what_it_can_and_json_and_files_have_
 
     assert {(done.returncode, done.stderr) for done in (as_table, as_markdown, as_json)} == {(1, b"")}
     for shown in (as_table.stdout.decode("ascii"), as_markdown.stdout.decode("latin-1")):
-        assert "12 rows changed result" in shown
+        assert "12 shared rows" in shown
         assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by f1, " in shown
     assert json.loads(as_json.stdout)["pairs"][0]["flips"]["worst"][0]["head"] == SPOKEN
     assert "答え 😀" in Path("c.md").read_text(encoding="utf-8")

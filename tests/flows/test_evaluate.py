@@ -94,7 +94,7 @@ def test_what_stages_say_is_told_under_their_names_and_what_dvc_advises_is_not(m
     assert f"Beginning flow run '{RUN_NAME}' for flow 'evaluate'" in mended.output
     assert "Task run 'lexical' - lexical works on it" in mended.output
     hints = ["To track the changes", "git add", "auto staging", "autostage", "dvc push"]
-    assert [hint for hint in hints if hint in mended.output] == []
+    assert [hint for hint in hints if hint in mended.output.replace(flow.FIRST_RUN, "")] == []
 
 
 def test_what_a_stage_says_is_no_hint() -> None:

@@ -15,13 +15,11 @@ from goldmeter.asking.budget import used_up
 from goldmeter.asking.model_calls import ModelCalls, ask_models
 from goldmeter.asking.plan import require_confirmed
 from goldmeter.asking.requests import EarlierReplies, Request
-from goldmeter.console.format import counted
 from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
 from goldmeter.estimates import verdict_columns
 from goldmeter.estimates.column_facts import ColumnFacts, statement
 from goldmeter.estimates.columns import STATED_PROBABILITY
-from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.tables import facts_of, row_facts
 from goldmeter.judging import canaries
 from goldmeter.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
@@ -45,6 +43,7 @@ from goldmeter.judging.statuses import (
 )
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.catalogue import correctness_verdict
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.metrics.verdict_types import Boolean
 from goldmeter.models import offline
@@ -120,7 +119,7 @@ def judge(
 
 def _without_verdict(failed: int, problems: Counter[str]) -> str:
     """Return what to do about rows without a verdict; problems: why, with the number of rows."""
-    says = f"{counted(failed, 'row has', 'rows have')} no verdict"
+    says = f"{failed:,} {'row has' if failed == 1 else 'rows have'} no verdict"
     again = "python -m flows.evaluate --retry-failed asks again"
     limits = used_up(problems)
     if not limits:
@@ -223,7 +222,7 @@ def _used(blocks: Iterable[Mapping[str, Entry]], ledger: Verdicts) -> _Served:
         for entry in entries.values():
             served["served"].update(filter(None, [entry["model"]]))
             served["asked"].update(filter(None, [entry.get("asked")]))
-            if entry["metric"] == VERDICT and entry["verdict"] is not None:
+            if entry["metric"] == correctness_verdict() and entry["verdict"] is not None:
                 verdicts, stated = verdicts + 1, stated + ("probability" in entry)
     facts = {name: "+".join(sorted(values)) or "unknown" for name, values in served.items()}
     return _Served(facts, states=0 < NEARLY_ALL * verdicts <= stated)

@@ -142,7 +142,7 @@ def is_rate(document: MetricsReport, measure: str) -> bool:
 def compares_texts(measure: str) -> bool:
     """Whether a measure says how alike two texts are, not whether an answer is right.
 
-    >>> compares_texts("rouge_1_f1_score"), compares_texts("f1.value"), compares_texts("similarity_judge")
+    >>> compares_texts("rouge_1_f1_score"), compares_texts("f1.value"), compares_texts("accuracy")
     (True, True, False)
     """
     metric = measure.partition(".")[0]

@@ -183,7 +183,7 @@ def label_of(columns: Sequence[Column], name: str, response: Column, *, alone: b
 
 def _is_peoples(column: Column, system: str) -> bool:
     """Whether a column's name says that people gave the verdicts; the name of a system in it says nothing of that."""
-    return names.is_peoples(names.without_system(column.name, system))
+    return names.is_peoples(column.name if system == names.UNNAMED else names.without_system(column.name, system))
 
 
 def _system(columns: Sequence[Column], name: str, response: Column, unsure: str, *, alone: bool) -> System:

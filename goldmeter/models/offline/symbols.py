@@ -80,7 +80,7 @@ def _places(said: Sequence[_Part], reference: Sequence[_Part]) -> bool:
     for i in range(len(said) - size + 1):
         if said[i : i + size] == reference:
             before, after = said[max(0, i - 1) : i], said[i + size : i + size + 1]
-            if not _changes(before, "=#+" if reference[0].text[0].isdigit() else "=") and not _changes(after, "="):
+            if not _changes(before, "=#+" if reference[0].text[:1].isdigit() else "=") and not _changes(after, "="):
                 return True
     return False
 

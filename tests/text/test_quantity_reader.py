@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.text.quantities import Quantity, Reading, Tuple, close
-from goldmeter.text.quantity_reader import stated, values, whole
+from goldmeter.text.quantity_reader import MAX_WHOLE, stated, values, whole
 from tests.text.quantity_cases import EQUAL, OTHER, minimal_pairs
 
 UNITS = (("box", Fraction(12)), ("piece", Fraction(1)), ("hand", Fraction(4)))
@@ -244,7 +244,7 @@ UNITS_BESIDE = ["{}", "{} km", "${}", "{} €", "<{}", "at least {}", "{}+", "{}
 @given(st.integers(0, 10**9 - 1), st.sampled_from(WRITERS), st.sampled_from(WRITERS), st.sampled_from(UNITS_BESIDE))
 def test_every_writer_of_a_number_is_read_as_every_other(number, write, write_too, beside):
     first, second = (beside.format(one(number), one(number)) for one in (write, write_too))
-    if "%" in first + second and beside != "{}":
+    if ("%" in first + second and beside != "{}") or max(len(first), len(second)) >= MAX_WHOLE:
         return
 
     assert close(whole(first), whole(second))

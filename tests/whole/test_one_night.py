@@ -148,7 +148,7 @@ def test_data_that_nobody_versioned_is_named_with_what_to_do(project: Any) -> No
     project.edit("params.yaml", f"refresh: dvc update {DATA}.dvc", "refresh:")
     project.commit("data that is not committed")
 
-    outcome, ran = night(project, status=1)
+    outcome, ran = night(project, status=2)
 
     assert outcome["sentence"].startswith("dataset.path: data/private.jsonl is in neither git nor DVC")
     assert "`dvc add`" in outcome["sentence"]

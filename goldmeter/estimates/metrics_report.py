@@ -252,6 +252,9 @@ class MetricEntry(Limited):
     weighted: NotRequired[WeightedEntry]
 
 
+HeadlineStatus = Literal["measured", "estimated", "unknown"]
+
+
 class PrimaryEntry(TypedDict):
     """The primary measure, and why it is this one."""
 
@@ -271,7 +274,7 @@ class HeadlineEntry(Limited):
     measure: str
     n: int
     by: str
-    status: Literal["measured", "estimated", "unknown"]
+    status: HeadlineStatus
     note: str
     plain: NotRequired[Limited]
     proposal: NotRequired[str]

@@ -17,7 +17,7 @@ FILES = Path(__file__).with_name("files")
 _CLONE = Path(__file__).parents[2]
 ROOT = FILES if (FILES / "dvc.yaml").is_file() else _CLONE
 """A folder with the stages and flows of a new project: of an installed wheel, or the root of a clone."""
-KEPT = {".gitignore", "README.md", "pyproject.toml"}
+KEPT = {".gitignore", "AGENTS.md", "README.md", "pyproject.toml"}
 """Files that a folder may have before it becomes a project; they stay as they are."""
 # Where the library lies beside the project, stages depend on its folders, too.
 _LIBRARY_DEPS = re.compile(r"^ +- goldmeter/.*\n", re.MULTILINE)

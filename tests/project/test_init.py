@@ -54,9 +54,9 @@ def test_a_project_is_small_and_has_all_that_git_tracks_of_the_pipeline() -> Non
 
     pipeline = {name for name in tracked if name.startswith(("tasks/", "flows/", "prompts/", "data/examples/"))}
     assert pipeline <= files.keys()
-    own = {"README.md", "pyproject.toml", "goldmeter.yaml", "tests/test_pipeline.py"}
+    own = {"AGENTS.md", "README.md", "pyproject.toml", "goldmeter.yaml", "tests/test_pipeline.py"}
     assert {"dvc.yaml", "params.yaml", ".dvc/config", ".dvcignore", ".gitignore", *own} <= files.keys()
-    assert files.keys() - tracked == {"tests/test_pipeline.py"}
+    assert files.keys() - tracked == {"AGENTS.md", "tests/test_pipeline.py"}
     assert len(code) <= 30
     assert sum(content.count(b"\n") for content in code.values()) <= 3000
     assert not any(name.startswith(("goldmeter/", ".dvc/tmp", ".dvc/cache", ".dvc/config.local")) for name in files)

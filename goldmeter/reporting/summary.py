@@ -261,14 +261,18 @@ def _measures(metric: str, candidates: Candidates, headlines: Mapping[str, Headl
 
 
 def _first(measures: Sequence[_Measure], primary: str) -> list[str]:
-    """The names of the measures to look at first: the primary one, then where candidates differ most; no equal ones."""
+    """The names of the measures to look at first: the primary one, then where candidates differ most.
+
+    None is like another, and of a metric that has a pass rate and a mean there is one.
+    """
     order = sorted(measures, key=lambda one: -_spread(one.limited))
     start = sorted((one for one in order if one.name in {primary, f"{primary}.value"}), key=lambda one: one.name)[:1]
     first: dict[str, _Measure] = {}
     for one in [*start, *order]:
-        if all(one.cells != other.cells for other in first.values()):
-            first[one.name] = one
-    return [*first][:MOST]
+        metric = one.name.removesuffix(".value")
+        if metric not in first and all(one.cells != other.cells for other in first.values()):
+            first[metric] = one
+    return [one.name for one in first.values()][:MOST]
 
 
 def _spread(limited: Sequence[Limited]) -> float:

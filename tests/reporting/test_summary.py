@@ -176,6 +176,19 @@ def test_first_are_the_primary_measure_and_those_that_differ_most_without_equal_
     assert "--all" not in every
 
 
+def test_first_is_one_measure_of_a_metric(tmp_path: Path) -> None:
+    rates = {"label": (0.5, 0.5), "f1": (0.2, 0.6), "bleu": (0.3, 0.4)}
+    two = {
+        name: {metric: entry(pair[place]) | {"value": pair[place] / 2} for metric, pair in rates.items()}
+        for place, name in enumerate("ab")
+    }
+
+    found = read(tmp_path, two)
+
+    assert {"f1", "f1.value", "bleu", "bleu.value"} <= found.cells.keys()
+    assert found.first == ["label", "f1", "bleu"]
+
+
 def test_the_report_is_a_link_in_a_terminal_and_a_path_elsewhere(a_run: None) -> None:  # noqa: ARG001
     shown = {}
     for is_terminal in (True, False):

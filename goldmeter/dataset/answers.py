@@ -329,7 +329,7 @@ def _mapped(source: Source) -> Iterator[tuple[str, str]]:
     dataset = source.dataset
     yield from _named(dataset, "id", "input")
     yield from ((column, "dataset.references") for column in (dataset.references.columns if dataset.references else ()))
-    yield from _named(dataset, "group", "weight", "phrases", "contexts", "relevant", "criteria")
+    yield from _named(dataset, "choices", "group", "weight", "phrases", "contexts", "relevant", "criteria")
     yield from ((column, "dataset.slices") for column in dataset.slices)
     yield from ((column, "dataset.exclude") for column in dataset.exclude)
     if isinstance(dataset.draw, str) and (dataset.long or len(source.joined.candidates) < len(dataset.named)):

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
+from goldmeter.dataset.choices import option
 from goldmeter.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
 from goldmeter.dataset.criteria import StatedCriterion, criteria
 from goldmeter.dataset.labels import LABELS, LabelFault, LabelUse, labels, machine_verdicts
@@ -228,6 +229,11 @@ def _references(questions: Questions, source: Source, problems: Problems) -> lis
     def read(value: Value, column: str) -> list[str]:
         return texts(_split(value, separator), column, max_chars)
 
+    if choices := source.dataset.choices:
+        (column,), first = given.columns, source.dataset.choices_from
+        both: Any = [*zip(questions.columns[column], questions.columns[choices], strict=True)]
+        mean: Any = lambda pair: option(pair[0], pair[1], first, column, max_chars)  # noqa: E731
+        return [one or [] for one in each(both, mean, problems)]
     if joined is None:
         found = [
             lists_of(questions.columns[column], partial(read, column=column), max_chars, problems)

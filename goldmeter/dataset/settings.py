@@ -400,6 +400,8 @@ class Dataset(Section):
     input: Name | None
     references: References | None
     reference_separator: Name | None
+    choices: Name | None = None
+    choices_from: Literal[0, 1] | None = 0
     candidates: Candidates
     lists: Literal["first", "join", "draws"] | None
     other_questions: Literal["reject", "leave_out"]
@@ -511,6 +513,12 @@ class Dataset(Section):
         if len(set(slices)) < len(slices):
             raise ValueError("a column appears twice")
         return slices
+
+    @model_validator(mode="after")
+    def _check_choices(self) -> Self:
+        if self.choices and (self.references is None or len(self.references.columns) != 1 or self.reference_separator):
+            raise ValueError("choices: needs one column of references, without reference_separator")
+        return self
 
     @model_validator(mode="after")
     def _check_id_source(self) -> Self:

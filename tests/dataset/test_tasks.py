@@ -71,7 +71,7 @@ def test_a_choice_knows_its_letters_and_a_solution_its_mark() -> None:
     assert of("It is \\boxed{2}.").options == {"pick": "boxed"}
 
 
-def test_an_index_into_the_choices_is_named() -> None:
+def test_an_index_into_choices_that_are_not_read_is_named() -> None:
     found = of(*["0", "1", "2", "3"] * 30, words="choices")
 
     assert found.reason.startswith("the references are an index into choices")

@@ -109,6 +109,7 @@ _FAMILIES = re.compile(
 FILLERS = frozenset(
     {"filtered", "resps", "resp", "the", "is", "was", "by", "text", "string", "str", "value", "final", "full", "raw"}
 )
+CHOICES = frozenset({"choice", "choices", "option", "options", "endings"})
 # Words of names of attributes: question_type is not a question.
 ABOUT = frozenset({
     "id", "ids", "uid", "uuid", "idx", "index", "type", "kind", "category", "source", "url", "link", "score", "scores",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from goldmeter.console.format import visible
+from goldmeter.dataset.choices import first_index
 from goldmeter.dataset.labels import LABELS
 from goldmeter.dataset.proposal import names, verdicts
 from goldmeter.dataset.proposal.candidates import stray_verdicts
@@ -79,7 +80,8 @@ def propose(path: str, sample: Sample, chosen: Chosen | None = None) -> Proposal
     found = roles(path, sample.records, chosen)
     options = {"path": path, "pattern": sample.pattern} | mapped(found, chosen)
     left_out = [f"column {name!r}: its name is not UTF-8" for name in unnamable(sample.records)]
-    return proposal(options, about(found, sample.records, chosen), found.unused, sample.read, left_out)
+    unused = [column for column in found.unused if column.name != options.get("choices")]
+    return proposal(options, about(found, sample.records, chosen), unused, sample.read, left_out)
 
 
 def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
@@ -91,6 +93,7 @@ def mapped(found: Roles, chosen: Chosen) -> dict[str, Any]:
         "input": found.input.name,
         "references": references[0] if len(references) == 1 else references or None,
         "reference_separator": between.text if between and between.plausible else None,
+        **_choices(found)[0],
         "candidates": _candidates(found),
         "lists": _lists(found)[0],
         "labels": _labels(found)[0],
@@ -112,6 +115,7 @@ def about(found: Roles, records: Sequence[Record], chosen: Chosen) -> dict[str, 
         "input": found.input.comment,
         "references": found.about_references,
         "reference_separator": _between(between, len(found.references[0].values)) if found.references else "",
+        "choices": _choices(found)[1],
         **{f"candidates.{name}": f"{CHECK}{each.unsure}" for name, each in found.systems.items() if each.unsure},
         "candidates": _verdicts(found),
         "lists": _lists(found)[1],
@@ -142,6 +146,20 @@ def _separator(found: Roles, chosen: Chosen) -> Separator | None:
     if chosen.separator is not None or len(found.references) != 1 or found.references[0].kind != "text":
         return None if not chosen.separator else Separator(chosen.separator, 0, 0, "", plausible=True)
     return separator(found.references[0].texts)
+
+
+def _choices(found: Roles) -> tuple[dict[str, Any], str]:
+    """Options `choices` and `choices_from`, if a column lists what the references mean; and how that was seen."""
+    references = found.references[0].cells if len(found.references) == 1 else ()
+    for column in found.unused if references else ():
+        if names.CHOICES & {*names.words(column.name)} and (seen := first_index(references, column.cells)):
+            first, reason = seen
+            if first is None:
+                return {"choices": column.name, "choices_from": None}, f"the references are letters or texts: {reason}"
+            said = f"the references are its index from {first}"
+            other = f"{CHECK}{said}, which no value proves; from 1: choices_from: 1"
+            return {"choices": column.name, "choices_from": first}, f"{said}: {reason}" if reason else other
+    return {}, ""
 
 
 def _candidates(found: Roles) -> dict[str, Any]:

@@ -87,13 +87,15 @@ def _texts(rows: Iterable[Mapping[str, Any]], proposal: Proposal) -> Texts:
     """The texts of each question, and the words of the columns' names."""
     by_id = {row["id"]: (row["input"], row["references"]) for row in rows}
     both = [pair for pair in by_id.values() if pair[1]]
-    return Texts([input_ for input_, _ in both], [references for _, references in both], _words(proposal))
+    most = 1 if proposal.options["choices"] else None  # the letter, before the text
+    return Texts([input_ for input_, _ in both], [references[:most] for _, references in both], _words(proposal))
 
 
 def _words(proposal: Proposal) -> set[str]:
     options = proposal.options
     candidates = options["candidates"]
     systems = [candidates] if isinstance(candidates.get("column"), str) else [*candidates.values()]
-    columns = [options["input"], flow(options["references"]), *(one.get("response", "") for one in systems)]
+    columns = [options["input"], options["choices"], flow(options["references"])]
+    columns += [one.get("response", "") for one in systems]
     columns += [column.name for column in proposal.unused]
     return {word for column in columns if column for word in names.words(column)}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
@@ -27,7 +28,8 @@ class ClassMatch(MeanMetric):
     is wrong; a name that is negated, or only called possible, does not count. Rows whose references are no class are
     unmeasured, and failed.
     classes: their names, [spam, ham]; or each with other names or the text of the option, {A: Paris, B: [Rome, Roma]}.
-    Without them, a row knows only its reference, which the response must equal after normalisation.
+    Beside a reference that is a class, others that are none are its text in that row: [C, Rome].
+    Without classes, a row knows only its reference, which the response must equal after normalisation.
     """
 
     default_threshold: ClassVar[float | None] = None
@@ -97,8 +99,23 @@ class ClassMatch(MeanMetric):
     def _named(self, pairs: Pairs) -> list[Named]:
         """Return what each of the n responses names."""
         read = lru_cache(maxsize=1 << 12)(self._names.named if self.classes else lambda text: Named(_plain(text)))
-        texts = pairs.response_texts
-        return pairs.once(f"{self.signature()} named", lambda: [read(text) if text else NO_CLASS for text in texts])
+
+        def named() -> list[Named]:
+            texts = [text or "" for text in pairs.response_texts]
+            found = [read(text) if text else NO_CLASS for text in texts]
+            for row, own in enumerate(self._by_row(pairs) if self.classes else ()):
+                if found[row] == NO_CLASS and None in own and any(own):
+                    found[row] = self._with_texts(own, pairs.reference_lists[row]).named(texts[row])
+            return found
+
+        return pairs.once(f"{self.signature()} named", named)
+
+    def _with_texts(self, own: list[str | None], references: Sequence[str]) -> ClassNames:
+        """Return the names with the references of a row that are no class, as other names of the first that is one."""
+        label = next(filter(None, own))
+        texts = [text for text, of in zip(references, own, strict=True) if of is None]
+        writings = self.classes or {}
+        return ClassNames({**writings, label: [*writings[label], *texts]})
 
 
 def _note(named: Named) -> dict[str, Any]:

@@ -54,6 +54,14 @@ def test_options_by_letter_or_text():
     assert scores.tolist() == [1, 1, 1, 0, 0]
 
 
+def test_the_text_beside_the_letter_of_a_reference_is_of_its_row_alone():
+    responses = ["Rome", "The answer is Rome.", "B", "A) Rome", "Paris", "The answer is Paris, not Rome.", "Rome", "no"]
+
+    scores = score("class_match", responses, [["B", "Rome"]] * 6 + [["A", "Paris"]] * 2, classes=["A", "B"])
+
+    assert scores.tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
+
+
 def test_of_several_references_the_one_that_is_named_is_expected():
     assert details(MAIL, ["ham", "?"], [["spam", "ham"], ["spam", "ham"]]) == [
         {"class": "ham", "expected": "ham"},

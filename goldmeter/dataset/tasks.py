@@ -192,7 +192,7 @@ def _is_object(text: str) -> bool:
 
 
 def _worked(texts: Texts) -> Recognised | None:
-    for pattern, pick, sign in ((_MARKED, "marker", "####"), (_BOXED, "boxed", r"\boxed")):
+    for pattern, pick, sign in ((_MARKED, "marker_or_last", "####"), (_BOXED, "boxed_or_last", r"\boxed")):
         if _share(texts.accepted, pattern.search) >= MOST:
             return Recognised("number", f"the references are solutions whose number follows {sign}", {"pick": pick})
     return None

@@ -67,8 +67,8 @@ def test_a_choice_knows_its_letters_and_a_solution_its_mark() -> None:
     letters = of("(C)", "A.", inputs="Which {}? A. x B. y C. z")
 
     assert sections(letters).lexical["class_match"] == {"classes": ["A", "B", "C"]}
-    assert of("1 + 1 = 2\n#### 2").options == {"pick": "marker"}
-    assert of("It is \\boxed{2}.").options == {"pick": "boxed"}
+    assert of("1 + 1 = 2\n#### 2").options == {"pick": "marker_or_last"}
+    assert of("It is \\boxed{2}.").options == {"pick": "boxed_or_last"}
 
 
 def test_an_index_into_choices_that_are_not_read_is_named() -> None:

@@ -18,7 +18,7 @@ from goldmeter.text.expressions import boxed, expression, formulas_in, is_alone,
 from goldmeter.text.quantities import Asked, Quantity, Reading, Tolerance, Tuple, Value, asked_for, close
 from goldmeter.text.quantity_reader import stated, whole
 
-Pick = Literal["last", "first", "only", "boxed", "boxed_or_last", "marker"]
+Pick = Literal["last", "first", "only", "boxed", "boxed_or_last", "marker", "marker_or_last"]
 MARKER = "####"
 NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 UNDECIDED = "expressions not read, or not compared in time"
@@ -35,9 +35,9 @@ class Number(MeanMetric):
     single number. Numbers in words (English) count in texts without figures, in references if they are all of it.
     50 % is 0.5, unless the question asks for a count; it is 50 if the question asks for a percentage.
     pick: the number that counts: the last of the text, the first, the only one (all that the text states are equal),
-    that of its last LaTeX box, or the first after its last #### (marker); boxed_or_last falls back to the last. A
-    reference without a box or marker is read without. What a box holds, and a reference of fewer than 5 words, is a
-    number (x = 5 cm too), or none: 2\\sqrt{7} is not 7.
+    that of its last LaTeX box, or the first after its last #### (marker); boxed_or_last and marker_or_last fall back
+    to the last. A reference without a box or marker is read without. What a box holds, and a reference of fewer than
+    5 words, is a number (x = 5 cm too), or none: 2\\sqrt{7} is not 7.
     relative_tolerance: largest difference, as a share of the reference.
     absolute_tolerance: largest difference; the larger of both applies.
     decimal: decimal separator; the other of the two separates thousands.
@@ -202,7 +202,7 @@ def _answer(
     found = stated(text, reading)
     if not found or (is_expected and found[0].in_words and whole(text, reading) is None):
         return _Answer(None, problem="no number")
-    chosen = found[0] if pick == "first" or (pick == "marker" and not problem) else found[-1]
+    chosen = found[0] if pick == "first" or (pick.startswith("marker") and not problem) else found[-1]
     if alone and (len(found) > 1 or not is_alone(text[: chosen.start], text[chosen.stop :])):
         return _Answer(None, problem="an expression, not a number" + _HINT * (not symbolic))
     if pick == "only" and len({one.value for one in found}) > 1:
@@ -215,7 +215,7 @@ def _picked(text: str, pick: Pick) -> tuple[str, str | None]:
     if pick.startswith("boxed"):
         box = boxed(text)
         return (text, "no box") if box is None else (box, None)
-    if pick == "marker":
+    if pick.startswith("marker"):
         _, marker, after = text.rpartition(MARKER)
         return (after, None) if marker else (text, f"no {MARKER}")
     return text, None

@@ -118,6 +118,8 @@ def test_which_number_counts():
     assert score("1 + 4 = 5 #### 5 apples in 2 bags", "4 #### 5 of 9", pick="marker") == 1.0
     assert score("#### 4 #### 5", "5", pick="marker") == 1.0
     assert score("5", "5", pick="marker") == 0.0
+    responses = ["3 * 4 = 12 #### 12 eggs in 2 bags", "The answer is 12.", r"So \boxed{12}", "12 and then 13"]
+    assert [score(text, "4 eggs #### 12", pick="marker_or_last") for text in responses] == [1.0, 1.0, 1.0, 0.0]
 
 
 def test_tolerances_include_their_limit():

@@ -90,7 +90,7 @@ def _named(answers: object, names: list[str]) -> Iterator[tuple[str, Mapping[str
     if isinstance(answers, Mapping):
         pairs: list[tuple[object, object]] = [*answers.items()]
     elif isinstance(answers, list):
-        given = [one.get("name") if isinstance(one, Mapping) else None for one in answers]
+        given = [one.get("name", one.get("id")) if isinstance(one, Mapping) else None for one in answers]
         pairs = [*zip(names if given == [None] * len(names) else given, answers, strict=True)]
     else:
         raise _UnusableError(NO_ANSWERS)

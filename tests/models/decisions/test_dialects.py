@@ -108,3 +108,9 @@ def test_any_json_is_a_count_of_tokens_or_none(value: Any) -> None:
     counted = usage_of(value)
 
     assert counted is None or counted.keys() == {"prompt", "completion"}
+
+
+def test_answers_that_are_named_by_id_may_come_in_any_order() -> None:
+    answers = [{"type": "predicate", "id": name, "probability": p} for name, p in (("b", 0.9), ("a", 0.1))]
+
+    assert decided(answers, STATEMENTS).probabilities == {"a": 0.1, "b": 0.9}

@@ -204,12 +204,15 @@ def test_a_server_that_does_not_answer_a_canary_is_not_said_to_obey_and_is_asked
 
 
 def test_a_canary_that_fails_once_is_asked_once_more(server: Any, tmp_path: Path) -> None:
-    failures = iter([problem(503), problem(429), Reply(*completion("{}"), cut=5)])
-    server.script = except_about(lambda body: next(failures, completion(verdict(body))), *INJECTIONS)
+    answers = [problem(503), problem(429), Reply(*completion("{}"), cut=5)]
+    failures = {canary.output: answer for canary, answer in zip(INJECTIONS, answers, strict=False)}
+    server.script = except_about(
+        lambda body: failures.pop(question(body)[1]["output"], None) or completion(verdict(body)), *INJECTIONS
+    )
 
     table = judged(rows(tmp_path / "rows"), params(server, canaries=True), tmp_path / "store")
 
-    assert next(failures, None) is None
+    assert not failures
     assert column(table, "judge_status").count("answered") == 3
 
 

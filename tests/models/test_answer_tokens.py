@@ -84,6 +84,7 @@ def choice(text: Any = "a", logprob: Any = -0.1, top: Any = ()) -> dict[str, Any
         choice(logprob=0.5),
         choice(logprob="-1"),
         choice(logprob=True),
+        choice(logprob=-(10**400)),
         choice(top=[{"token": "b"}]),
         choice(top=["b"]),
     ],

@@ -28,7 +28,7 @@ def tokens_of(choice: Mapping[str, Any]) -> list[Token] | None:
     try:
         content = choice["logprobs"]["content"]
         return [Token(_text(one), _likely(one)) for one in content] or None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

@@ -45,20 +45,23 @@ def spoken(text: str, *, anywhere: bool = False) -> Spoken:
 def _outside_marks(text: str, *, anywhere: bool) -> tuple[list[str], bool]:
     """Return the pieces of a text outside of thoughts, one if there is none; and whether the last thought is open."""
     outside, start, inside = list[str](), 0, ""
-    mentioned = set[str]()
+    mentioned, last, in_fence = set[str](), 0, False
     for mark in _MARK.finditer(text):
         kind, is_closing = _kind(mark), mark[0][1] == "/"
         if inside:
             if is_closing and kind == inside:
-                start, inside = mark.end(), ""
+                start = last = mark.end()
+                inside, in_fence = "", False
             continue
-        counts = anywhere or _counts(text[start : mark.start()], is_closing=is_closing)
+        before, is_first, last = text[last : mark.start()], last == start, mark.end()
+        in_fence ^= before.count(_FENCE) % 2 == 1
+        counts = anywhere or (not in_fence and _counts(before, is_first=is_first, is_closing=is_closing))
         if is_closing and kind in mentioned:
             mentioned.discard(kind)
         elif not counts:
             mentioned |= set() if is_closing else {kind}
         elif is_closing:
-            outside, start = [""], mark.end()
+            outside, start, in_fence = [""], mark.end(), False
         else:
             outside.append(text[start : mark.start()])
             inside = kind
@@ -69,11 +72,15 @@ def _kind(mark: re.Match[str]) -> str:
     return (mark["tag"] or mark[0][0]).casefold()
 
 
-def _counts(before: str, *, is_closing: bool) -> bool:
-    """Return whether a mark after this text, which is outside of thoughts, is one of the chat template."""
-    if before.count(_FENCE) % 2:
-        return False
-    return not before.endswith(_QUOTES) if is_closing else not before.rpartition("\n")[2].strip(_BLANKS)
+def _counts(before: str, *, is_first: bool, is_closing: bool) -> bool:
+    """Return whether a mark outside of thoughts and fences is one of the chat template.
+
+    before: text since the mark before it; is_first: or since a thought.
+    """
+    if is_closing:
+        return not before.endswith(_QUOTES)
+    _, line_end, line = before.rpartition("\n")
+    return (is_first or bool(line_end)) and not line.strip(_BLANKS)
 
 
 def _final_channel(text: str, *, anywhere: bool) -> list[str] | None:

@@ -96,8 +96,18 @@ def test_a_thought_never_becomes_the_answer(thought: str, pair: tuple[str, str],
 
 
 @pytest.mark.parametrize(
-    "piece", ["<think>x", "a</think>", "<|channel|>", "<answer> ", "analysis<|message|>", "`<think>"]
+    "piece",
+    [
+        "<think>x",
+        "a</think>",
+        "<|channel|>",
+        "<answer> ",
+        "analysis<|message|>",
+        "`<think>",
+        "`</think>",
+        "a <think>x</think>",
+    ],
 )
 def test_hostile_repetition_takes_no_long(piece: str) -> None:
-    assert isinstance(spoken(piece * 5_000), Spoken)
+    assert isinstance(spoken(piece * 100_000), Spoken)
     assert isinstance(spoken("<|channel|>" + "a" * 50_000, anywhere=True), Spoken)

@@ -36,6 +36,7 @@ class BoundedClient(httpx2.Client):
         seconds: Limit on a whole exchange: connection, interim replies, head, body and trailers.
         most_bytes: Limit on what is received, and on the decompressed body; a head has at most 100 KiB (httpcore).
         on_reply: Called with each reply that was read whole.
+        on_lost: Called with each request whose reply was lost after a connection, and with why.
         options: As for `httpx2.Client`.
 
     Raises:
@@ -48,6 +49,7 @@ class BoundedClient(httpx2.Client):
         most_bytes: int = MOST_BYTES,
         *,
         on_reply: Callable[[httpx2.Response], None] = lambda _: None,
+        on_lost: Callable[[httpx2.Request, httpx2.RequestError], None] = lambda *_: None,
         **options: Any,
     ) -> None:
         timeout = httpx2.Timeout(seconds, connect=min(CONNECT, seconds))
@@ -62,7 +64,7 @@ class BoundedClient(httpx2.Client):
             ) from None
         self.seconds, self.most_bytes = seconds, most_bytes
         self._file: BinaryIO | None = None
-        self._on_reply = on_reply
+        self._on_reply, self._on_lost = on_reply, on_lost
 
     @contextmanager
     def saving(self, file: BinaryIO) -> Iterator[None]:
@@ -93,6 +95,10 @@ class BoundedClient(httpx2.Client):
                 content = exchange.read(response, self._file if response.is_success else None)
             finally:
                 response.close()
+        except httpx2.RequestError as error:
+            if not isinstance(error, _BEFORE):
+                self._on_lost(request, error)
+            raise
         finally:
             _exchange.reset(token)
         if not response.is_success:
@@ -104,6 +110,8 @@ class BoundedClient(httpx2.Client):
         return whole
 
 
+# Errors before a request is sent.
+_BEFORE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 # Headers that describe the body as it was sent.
 _OF_THE_BODY = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 

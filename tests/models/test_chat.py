@@ -269,3 +269,56 @@ def test_a_batch_leaves_room_for_thoughts(server: JudgeServer) -> None:
 
     assert body["max_tokens"] == LIMIT + ROOM
     assert json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Response(*completion("{}"), delay=3.0), "timeout"),
+        (Response(*completion("{}"), cut=5), "connection lost"),
+        (Response(200, "x" * (1 << 22) + "x"), "the reply is too large"),
+    ],
+)
+def test_a_reply_that_is_lost_is_asked_for_once_more(server: JudgeServer, answer: Answer, said: str) -> None:
+    server.script = lambda _: answer
+
+    with Chat(Endpoint(server.url, "m", NO_KEY, 0.5, 3), ConcurrencyLimit(1), Support()) as client:
+        reply = ask(client)
+
+    assert (reply.problem, reply.attempts, len(server.calls)) == (said, 2, 2)
+
+
+def test_refusals_that_pass_are_not_counted_as_lost(server: JudgeServer) -> None:
+    lost = Response(*completion("{}"), cut=5)
+    answers = iter([problem(503), lost, problem(503), completion("{}")])
+    server.script = lambda _: next(answers)
+
+    with chat(server, retries=3, known=Support()) as client:
+        reply = ask(client)
+
+    assert (reply.text, reply.attempts) == ("{}", 4)
+
+
+def test_a_reply_without_a_limit_that_never_ends_names_the_limit(server: JudgeServer) -> None:
+    server.script = lambda _: Response(*completion("{}"), delay=3.0)
+
+    with Chat(Endpoint(server.url, "m", NO_KEY, 0.3, 0), ConcurrencyLimit(1), Support()) as client:
+        reply = ask(client, reply_tokens=None)
+
+    assert reply.problem == "timeout: the reply has no limit; set judge.max_tokens"
+
+
+@pytest.mark.parametrize(
+    "body", ['data: {"id": "1"}\n\ndata: [DONE]\n\n', ": ping\n\n", "event: message\ndata: {}\n\n"]
+)
+def test_an_event_stream_is_named_and_not_asked_for_again(server: JudgeServer, body: str) -> None:
+    server.script = lambda _: Response(200, body, {"Content-Type": "text/event-stream"})
+
+    with chat(server, known=Support()) as client:
+        reply = ask(client)
+
+    assert (reply.problem, reply.worth_another) == (
+        "the server's answer is an event stream, which was not asked for",
+        False,
+    )
+    assert len(server.calls) == 1

@@ -21,11 +21,12 @@ from goldmeter.models.chat.exchange import Endpoint, Exchange, Refusal, RefusedE
 from goldmeter.models.chat.limits import TEXT, ConcurrencyLimit, Support
 from goldmeter.models.chat.negotiation import Negotiation, Other
 from goldmeter.models.chat.refusals import SUCCESS, Cause, cause_of, words_of
-from goldmeter.models.chat.replies import Reply, no_reply, printable, since, usage_in
+from goldmeter.models.chat.replies import TIMEOUT, Reply, no_reply, printable, since, usage_in
 from goldmeter.models.chat.thoughts import has_thought
 from goldmeter.text.thoughts import CUT_THOUGHT
 
 _NO_ROOM = "the limit of the reply does not fit into the model's context"
+_UNBOUND = f"{TIMEOUT}: the reply has no limit; set {{}}.max_tokens"
 # Words of a server that counts the limit of the reply to the request.
 _OF_REPLY = re.compile(r"completion|max_(?:new_)?tokens|max_completion_tokens|output", re.IGNORECASE)
 
@@ -129,6 +130,8 @@ class Chat:
         has_room = self._thinks
         body = self._body(question, support, has_room=has_room)
         reply = self._sent(body, support)
+        if reply.problem == TIMEOUT and not question.has_limit:
+            return reply._replace(problem=_UNBOUND.format(self._endpoint.place))
         if reply.problem == _NO_ROOM:
             reply = self._sent({name: value for name, value in body.items() if name != limit_in(body)}, support)
         if reply.problem in {CUT_OFF, CUT_THOUGHT} and self._thinks and not has_room and not question.states_limit:
@@ -195,6 +198,11 @@ class _Question(NamedTuple):
     user: str
     schema: Schema
     options: Options
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether a limit of the reply is asked for."""
+        return self.states_limit or self.options.get("reply_tokens") is not None
 
     @property
     def states_limit(self) -> bool:

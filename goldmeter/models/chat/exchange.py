@@ -1,7 +1,9 @@
 """Exchanges with a model on a server with OpenAI's protocol: what an error is about, and the key, which stays here."""
 
+import re
 import time
 from collections.abc import Callable, Collection
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,18 +13,22 @@ from goldmeter.errors import ModelError, ServerError
 from goldmeter.models.chat.envelope import CONTENT_FILTER
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.models.chat.refusals import REDIRECTS, Cause, Said, cause_of, error_status, said_in
-from goldmeter.models.chat.replies import NO_COMPLETION, STATUS, Reply, no_reply, printable
+from goldmeter.models.chat.replies import EVENT_STREAM, NO_COMPLETION, STATUS, TIMEOUT, Reply, no_reply, printable
 from goldmeter.models.connections import ConnectionProblem, connection_problem
 from goldmeter.models.servers import ApiKey, open_client
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import APIStatusError, OpenAI
+    from openai import APIConnectionError, APIStatusError, OpenAI
 
 # Characters of a server's message that an error quotes.
 QUOTED_LENGTH = 300
+# Replies to one request that may be lost, each of which may be billed, before no further one is asked for.
+MOST_LOST = 2
 OVERLOADED = frozenset({429, 503})
-_STARTED = "goldmeter.started"
+_lost: ContextVar[int] = ContextVar("_lost")
+_STARTED, _RETRIES = "goldmeter.started", "x-stainless-retry-count"
+_STREAM = re.compile(r"\s*(?:data|event|id|retry)?:", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -154,7 +160,7 @@ class Exchange:
 
         from goldmeter.models.bounded_client import TooLargeError
 
-        start, calls = time.monotonic(), self.endpoint.retries + 1
+        start, _ = time.monotonic(), _lost.set(0)
         try:
             response = self._client.post(path, body=body, cast_to=httpx2.Response)
         except openai.APIStatusError as error:
@@ -163,8 +169,9 @@ class Exchange:
             setting = f"{self.endpoint.place}.base_url"
             if unreachable := connection_problem(error, self.endpoint.base_url, setting):
                 raise UnreachableError(unreachable) from None
+            calls = _attempts(error)
             if isinstance(error, openai.APITimeoutError):
-                return no_reply("timeout", start, calls, down=True)
+                return no_reply(TIMEOUT, start, calls, down=True)
             problem = str(error.__cause__) if isinstance(error.__cause__, TooLargeError) else "connection lost"
             return no_reply(problem, start, calls, down=True)
         self._limit.answered()
@@ -172,6 +179,8 @@ class Exchange:
 
     def unusable(self, body: str, start: float | None, attempts: int) -> Reply:
         """Return that the body of a response is no completion."""
+        if _STREAM.match(body):
+            return no_reply(EVENT_STREAM, start, attempts, down=True)
         return no_reply(f"{NO_COMPLETION}: {self.quoted(body)}", start, attempts, down=True)
 
     def quoted(self, text: str) -> str:
@@ -259,7 +268,11 @@ class Exchange:
 
         hooks: Any = {"request": [self._on_request], "response": [self._on_response]}
         http = BoundedClient(
-            self.endpoint.timeout, on_reply=_on_reply, event_hooks=hooks, limits=DEFAULT_CONNECTION_LIMITS
+            self.endpoint.timeout,
+            on_reply=_on_reply,
+            on_lost=_on_lost,
+            event_hooks=hooks,
+            limits=DEFAULT_CONNECTION_LIMITS,
         )
         return open_client(self.endpoint.base_url, self._key, self.endpoint.retries, http)
 
@@ -285,5 +298,16 @@ def _on_reply(response: "httpx2.Response") -> None:
         response.headers["x-should-retry"] = "false"
 
 
-def _attempts(response: "httpx2.Response") -> int:
-    return int(response.request.headers.get("x-stainless-retry-count", 0)) + 1
+def _on_lost(request: "httpx2.Request", error: "httpx2.RequestError") -> None:
+    """Make no call after two that may be billed: errors of the OpenAI client are not retried."""
+    import httpx2
+    import openai
+
+    _lost.set(_lost.get() + 1)
+    if _lost.get() == MOST_LOST:
+        kind = openai.APITimeoutError if isinstance(error, httpx2.TimeoutException) else openai.APIConnectionError
+        raise kind(request=request) from error
+
+
+def _attempts(of: "httpx2.Response | APIConnectionError") -> int:
+    return int(of.request.headers.get(_RETRIES, 0)) + 1

@@ -10,6 +10,8 @@ from goldmeter.models.chat.limits import Support
 from goldmeter.text.thoughts import CUT_THOUGHT
 
 NO_COMPLETION: Final = "the server's answer is no completion"
+EVENT_STREAM: Final = "the server's answer is an event stream, which was not asked for"
+TIMEOUT: Final = "timeout"
 REFUSED = frozenset({400, 422})
 # Larger counts are none: a budget could not add them up.
 MOST_TOKENS = 10**9

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmarks.data import ROOT
 from benchmarks.nq301 import letters, nq301
+from benchmarks.offline_judge.by_kind import by_kind
 from benchmarks.offline_judge.labelled import Labelled, human_labelled
 from benchmarks.offline_judge.training import (
     FOLDS,
@@ -30,7 +31,7 @@ from benchmarks.offline_judge.training import (
 )
 from benchmarks.pages import grid, rewritten
 from goldmeter.models.offline import RIGHT, model_hash
-from goldmeter.models.offline.measured import FILE, question_hash
+from goldmeter.models.offline.measured import FILE, Kind, question_hash
 from goldmeter.pipeline.files import to_json
 from goldmeter.statistics import bias_model, cross_fitted, people_rate, ppi_mean
 
@@ -90,7 +91,9 @@ def judged_held_out(
         return known, [judged_elsewhere(name, rows, trained, training) for name, rows in others.items()]
 
 
-def facts(sets: Sequence[Judged], cross: Mapping[str, Any], questions: Sequence[str]) -> dict[str, Any]:
+def facts(
+    sets: Sequence[Judged], cross: Mapping[str, Any], questions: Sequence[str], kinds: Mapping[str, Mapping[str, Kind]]
+) -> dict[str, Any]:
     """The contents of the judge's file of measured facts."""
     return {
         "model": model_hash(),
@@ -99,6 +102,7 @@ def facts(sets: Sequence[Judged], cross: Mapping[str, Any], questions: Sequence[
             "EVOUNA-NQ, EVOUNA-TQ": "Wang et al. 2023, github.com/wangcunxiang/QA-Eval, commit 90007d3, Apache-2.0",
             "NQ301": "Kamalloo et al. 2023, github.com/ehsk/OpenQA-eval, MIT",
         },
+        "kinds": kinds,
         "trained_on": {**cross, "questions": " ".join(sorted({question_hash(question) for question in questions}))},
         "systems": [_entry(one.of(system)) for one in sets for system in np.unique(one.systems)],
         "pairs": [
@@ -265,7 +269,7 @@ def main(arguments: Sequence[str]) -> None:
     sets = [across, *elsewhere]
     right = (probabilities >= RIGHT) == np.array([row.verdict for row in nq])
     cross = {"set": "EVOUNA-NQ", "cross_validated": round(float(right.mean()), 4), "n": len(nq)}
-    measured = facts(sets, cross, [row.question for row in nq])
+    measured = facts(sets, cross, [row.question for row in nq], by_kind(nq, right))
     FILE.write_text(to_json(measured), encoding="utf-8")
     content = table(measured["systems"], {one.name: ordered(one) for one in sets}, labelled(sets))
     PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), content, MARK), encoding="utf-8")

@@ -30,6 +30,8 @@ from goldmeter.estimates.metrics_report import (
 )
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import OFFLINE, VerdictSource
+from goldmeter.models.offline.domain import is_inside
+from goldmeter.models.offline.measured import measured as measured_facts
 from goldmeter.wording.conclusion import NAMED, best_first, is_rate, short_names
 from goldmeter.wording.release import source
 
@@ -134,6 +136,8 @@ def agreement_lines(document: MetricsReport) -> list[str]:
     outside = {name: rate(shares[name]) for name in agreements if name in shares}
     if outside:
         lines.append(f"Answers outside its domain: {_by_candidate(outside)}.")
+    if measured.keys() & shares.keys():
+        lines += _by_kind()
     shares = document.get("by_offline_judge", {}) if judged == VERDICT else {}
     if decided := {name: rate(shares[name]) for name in measured if name in shares}:
         band = _band_of_cascade(next(iter(measured.values()))["signature"])
@@ -141,6 +145,18 @@ def agreement_lines(document: MetricsReport) -> list[str]:
             f"Answers that {OFFLINE} decided{band}: {_by_candidate(decided)}; a language model judged the others."
         )
     return lines
+
+
+def _by_kind() -> Iterator[str]:
+    """Yield the offline judge's expected agreement by kind of question and of reference inside its domain, if known."""
+    facts = measured_facts()
+    if facts is None:
+        return
+    parts = [
+        f"by {name} " + ", ".join(f"{kind} {rate(one['accuracy'])}" for kind, one in found.items() if is_inside(one))
+        for name, found in facts["kinds"].items()
+    ]
+    yield f"Its agreement on {facts['trained_on']['set']}, cross-validated, {'; '.join(parts)}."
 
 
 def panel(document: MetricsReport) -> list[str]:

@@ -1,13 +1,15 @@
 """The offline judge's domain: whether a row is like those on which its accuracy was measured; one reason per row."""
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goldmeter.models.offline import feature_names
+from goldmeter.models.offline import feature_names, kinds
+from goldmeter.models.offline.measured import Kind, measured
 from goldmeter.models.offline.texts import Texts, table_of
 
 if TYPE_CHECKING:
@@ -25,10 +27,16 @@ READABLE_ALONE, READABLE = 0.5, 0.8
 # training rows have a larger share; no German row of the bundled example has.
 ENGLISH, FEWEST_WORDS = 0.6, 3
 
+# Smallest agreement with human labels that is expected inside: the lower limit of a kind of question or reference.
+EXPECTED = 0.8
+
 SCRIPT, LANGUAGE = "another script", "another language than English"
 REFERENCE_LENGTH = f"a reference of more than {LONGEST_REFERENCE} words"
 RESPONSE_LENGTH = f"a response of more than {LONGEST_RESPONSE} words"
-REASONS = (SCRIPT, LANGUAGE, REFERENCE_LENGTH, RESPONSE_LENGTH)
+QUESTIONS = tuple(f'a question of kind "{kind}"' for kind in kinds.QUESTION_KINDS)
+REFERENCES = tuple(f'a reference of kind "{kind}"' for kind in kinds.REFERENCE_KINDS)
+_OF_TEXT = (SCRIPT, LANGUAGE, REFERENCE_LENGTH, RESPONSE_LENGTH)
+REASONS = (*_OF_TEXT, *QUESTIONS, *REFERENCES)
 
 # Letters beyond Latin: what follows Latin Extended-B, without Latin Extended Additional.
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
@@ -41,6 +49,13 @@ _FOREIGN_WORDS = (
     "gli che chi quale dove nel della sono di e "
     "os uma quem qual onde quando em nao foi "
     "het een wat welke waar zijn op niet"
+)
+# Whole answers in these languages that are no English words.
+_FOREIGN_ANSWERS = (
+    "ja nein oui sí sì eins zwei drei vier fünf sechs sieben acht neun zehn zwölf zwanzig dreißig hundert tausend "
+    "deux trois quatre cinq huit neuf onze douze vingt trente mille tres cuatro cinco seis siete ocho nueve diez doce "
+    "veinte treinta cien quattro cinque sette dieci venti cento quatro oito dez vinte cem twee drie vijf zes zeven "
+    "negen tien twintig honderd duizend"
 )
 
 
@@ -62,6 +77,7 @@ def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
     asked = rows.texts[:, :2]  # a name such as "El Paso" may be all of a reference and of a response
     speaks_other |= (stops == 0) & (counted[3, asked].sum(axis=1) > 1) & (words[asked].sum(axis=1) > FEWEST_WORDS)
     read = rows.texts[:, 1:]
+    speaks_other |= (rows.distinct.found_in(_foreign_answers()) >= 0)[read].any(axis=1)
     unread = (counted[0, read] > (1 - READABLE_ALONE) * words[read]).any(axis=1)
     outside = (
         unread | (others > (1 - READABLE) * total),
@@ -69,7 +85,38 @@ def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
         rows.features[:, feature_names.REFERENCE_WORDS] > LONGEST_REFERENCE,
         words[rows.texts[:, 1]] > LONGEST_RESPONSE,
     )
-    return np.select(outside, [np.int8(number) for number in range(len(REASONS))], np.int8(-1))
+    asks, accepts = _of_kinds(rows)
+    kind = np.where(asks >= 0, asks, accepts)
+    return np.select(outside, [np.int8(number) for number in range(len(_OF_TEXT))], kind)
+
+
+def _of_kinds(rows: "RowFeatures") -> Iterator[NDArray[np.int8]]:
+    """Yield the reason for which the question's and the reference's kind is outside, or -1; each of shape (n,)."""
+    outside = _kinds_outside()
+    for column, kind_of, sentences in ((0, kinds.question_kind, QUESTIONS), (2, kinds.reference_kind, REFERENCES)):
+        distinct, places = np.unique(rows.texts[:, column], return_inverse=True)
+        found = [outside.get((sentences, kind_of(rows.distinct[text])), -1) for text in distinct.tolist()]
+        yield np.array(found, np.int8)[places]
+
+
+@cache
+def _kinds_outside() -> Mapping[tuple[tuple[str, ...], str | None], int]:
+    """Return the sentences of a text and its kind → the reason; empty for a model of which nothing was measured."""
+    facts = measured()
+    if facts is None:
+        return {}
+    groups = (("question", kinds.QUESTION_KINDS, QUESTIONS), ("reference", kinds.REFERENCE_KINDS, REFERENCES))
+    return {
+        (sentences, kind): REASONS.index(sentence)
+        for group, names, sentences in groups
+        for kind, sentence in zip(names, sentences, strict=True)
+        if kind not in facts["kinds"][group] or not is_inside(facts["kinds"][group][kind])
+    }
+
+
+def is_inside(kind: Kind) -> bool:
+    """Return whether enough agreement with human labels is expected of a kind of question or reference."""
+    return kind["low"] >= EXPECTED
 
 
 def _kinds(forms: Texts) -> NDArray[np.int8]:
@@ -85,3 +132,8 @@ def _kinds(forms: Texts) -> NDArray[np.int8]:
 @cache
 def _foreign_words() -> "Table":
     return table_of(sorted({*_FOREIGN_WORDS.split()}))
+
+
+@cache
+def _foreign_answers() -> "Table":
+    return table_of(sorted({*_FOREIGN_ANSWERS.split()}))

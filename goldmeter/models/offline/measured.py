@@ -58,11 +58,29 @@ class TrainedOn(TypedDict):
     questions: str
 
 
+class Kind(TypedDict):
+    """The judge on one kind of questions or references of the training set, by cross-validation.
+
+    n: rows, about so many questions. accuracy: share of equal verdicts. low: its lower 95 % limit, by Wilson over
+    questions.
+    """
+
+    n: int
+    questions: int
+    accuracy: float
+    low: float
+
+
 class Measured(TypedDict):
-    """All facts. model: SHA-256 of the model they are about. kind: the kind of rows that the systems answered."""
+    """All facts.
+
+    model: SHA-256 of the model they are about. kind: the kind of rows that the systems answered. kinds: "question" and
+    "reference" → kind → the judge on it.
+    """
 
     model: str
     kind: str
+    kinds: dict[str, dict[str, Kind]]
     trained_on: TrainedOn
     systems: list[System]
     pairs: list[Pair]
@@ -77,7 +95,7 @@ def measured() -> Measured | None:
     """
     try:
         facts: Measured = json.loads(FILE.read_text(encoding="utf-8"))
-        complete = bool(facts["systems"] and facts["pairs"] and facts["trained_on"]["questions"])
+        complete = bool(facts["systems"] and facts["pairs"] and facts["trained_on"]["questions"] and facts["kinds"])
         return facts if complete and facts["model"] == model_hash() else None
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ModelError(f"{FILE} can't be read ({error}). Restore it from version control.") from error

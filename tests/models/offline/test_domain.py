@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.models.offline import domain, judge
+from goldmeter.models.offline.measured import measured
 from tests.models.offline.pairs import RULES
 from tests.small_project import ROOT
 
@@ -31,9 +32,19 @@ LONG = "one of the many people who lived in the town before the war had begun"
         ("Qui a écrit Hamlet ?", "Shakespeare", "C'est Shakespeare qui l'a écrit.", domain.LANGUAGE),
         ("What is said of him?", LONG, "He was one of many.", domain.REFERENCE_LENGTH),
         ("Who was it?", "Paris", "It was Paris of Troy. " * 40, domain.RESPONSE_LENGTH),
+        ("How many are there?", "100", "hundert", domain.LANGUAGE),
+        ("How many are there?", "100", "cien", domain.LANGUAGE),
+        ("Which is right?", "yes", "ja", domain.LANGUAGE),
+        ("Why is the sky blue?", "scattering", "scattering", 'a question of kind "why"'),
+        ("How does it fly?", "by flapping", "by flapping", 'a question of kind "how"'),
+        ("Explain inertia.", "mass", "mass", 'a question of kind "explain"'),
+        ("Do you think it is good?", "yes", "yes", 'a question of kind "opinion"'),
+        ("What happens then?", "seeds pass through your digestive system", "They do.", 'a reference of kind "clause"'),
+        ("What happens then?", "it grows much bigger", "It grows.", 'a reference of kind "clause"'),
+        ("What are the factors of 84?", "2 × 2 × 3 × 7", "2 × 2 × 3 × 7", None),
     ],
 )
-def test_a_row_is_outside_for_its_script_its_language_or_its_length(question, reference, response, reason):
+def test_a_row_is_outside_for_its_script_language_length_or_kind(question, reference, response, reason):
     assert judge([question], [[reference]], [response]).outside == [reason]
 
 
@@ -47,6 +58,24 @@ def test_no_english_row_of_the_example_is_outside_and_every_answer_in_another_la
     english = np.array([record["language"] == "en" for record, _ in rows])
     assert not np.array([reason is not None for reason in outside])[english].any()
     assert np.array([reason is not None for reason in outside])[~english].all()
+
+
+def test_a_model_of_which_nothing_was_measured_has_no_kinds_outside(monkeypatch):
+    domain._kinds_outside.cache_clear()
+    monkeypatch.setattr(domain, "measured", lambda: None)
+
+    outside = judge(["Why?"], [["scattering"]], ["scattering"]).outside
+
+    domain._kinds_outside.cache_clear()
+    assert outside == [None]
+
+
+def test_kinds_inside_have_an_expected_agreement_of_at_least_four_fifths_and_why_how_and_clauses_have_not():
+    kinds = measured()["kinds"]
+    inside = {kind for found in kinds.values() for kind, one in found.items() if domain.is_inside(one)}
+
+    assert inside >= {"who", "when", "where", "how many", "name", "date", "number"}
+    assert not inside & {"why", "how", "explain", "opinion", "clause"}
 
 
 def test_the_pairs_of_the_rules_are_inside():

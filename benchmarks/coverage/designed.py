@@ -166,19 +166,6 @@ def clusters(groups: int, n: int, rate: float) -> Simulation:
     return Simulation("Designed labels, clusters", name, ("designed groups", groups, n, rate), each(one), (COVERS,))
 
 
-def the_set(n: int, rows: int, rate: float) -> Simulation:
-    """The data set itself as the target, from a small part to most of it labelled."""
-
-    def one(rng: Rng) -> bool:
-        p, right = calibrated(rng, rows, rate, 0.6)
-        y = (rng.random(rows) < right).astype(np.float64)
-        own, rest, probability = chosen(rng, p, n)
-        return contains(designed_mean(y[own], p[own], p[rest], probability[own], dataset=True), float(y.mean()))
-
-    topic, name = "Designed labels, the data set itself", f"{n} of {rows} rows, p = {rate}"
-    return Simulation(topic, name, ("designed sets", n, rows, rate), each(one), (COVERS,))
-
-
 def studies() -> Iterator[Simulation]:
     """Calibrated judges, such as are like the offline one on EVOUNA-NQ, and wrong ones; then what else is estimated."""
     for rate, strength, rows, n in product((0.5, 0.8, 0.95), (0.3, 0.6, 0.8), (400, ROWS), SIZES):
@@ -194,4 +181,3 @@ def studies() -> Iterator[Simulation]:
         yield designed(topic, name, ("designed", kind, rate, n), partial(MISJUDGED[kind], rate=rate), None, ROWS, n)
     yield from starmap(difference, product((True, False), (True, False), SIZES, (0.6, 0.9), (0.0, 0.05)))
     yield from starmap(clusters, product((100, 400), (50, 150), (0.5, 0.9)))
-    yield from (the_set(*sizes, rate) for sizes, rate in product(((50, 1000), (150, 300), (270, 300)), (0.5, 0.9)))

@@ -1,8 +1,8 @@
-"""Prediction-powered means and differences: labels of some rows, a score of all."""
+"""Prediction-powered means: labels of some rows, a score of all."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import product, starmap
+from itertools import product
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -12,8 +12,7 @@ from benchmarks.coverage import cells
 from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length
 from goldmeter.statistics.cross_fit import cross_fitted
 from goldmeter.statistics.mean import mean_interval
-from goldmeter.statistics.paired import paired_difference
-from goldmeter.statistics.ppi import ppi_difference, ppi_mean
+from goldmeter.statistics.ppi import ppi_mean
 
 REST = 2_000
 
@@ -52,13 +51,6 @@ def graded(rng: Rng, n: int, p: float, strength: float) -> Draw:
     y = rng.beta(4.0 * p, 4.0 * (1.0 - p), n + REST)
     f = _correlated(y - p, strength, p * (1.0 - p) / 5.0, rng.standard_normal(y.size))
     return Draw(y[:n], f[:n], f[n:], p, {})
-
-
-def part_of_a_set(rng: Rng, n: int, total: int, p: float, strength: float) -> Draw:
-    """The labels of a random part of a set whose own mean is the truth."""
-    y = (rng.random(total) < p).astype(np.float64)
-    f = _correlated(y - p, strength, p * (1.0 - p), rng.standard_normal(total))
-    return Draw(y[:n], f[:n], f[n:], float(y.mean()), {"dataset": True})
 
 
 def clustered(rng: Rng, groups: int, p: float, strength: float, *, shared: bool) -> Draw:
@@ -100,38 +92,6 @@ def powered(
     return Simulation(topic, name, seed, each(one), targets(narrower))
 
 
-def difference(n: int, p: float, gain: float) -> Simulation:
-    """Differences of two versions, most rows of which are right in both or wrong in both."""
-
-    def outcomes(rng: Rng, draws: int) -> Iterator[tuple[Any, ...]]:
-        truth = float(np.mean([_gain(rng, p, gain) for _ in range(400)])) if gain else 0.0
-        for _ in range(draws):
-            d, g, rest = paired(rng, n, p, gain, 0.9)
-            found, labels = ppi_difference(d, g, rest), paired_difference(d)
-            widths = length(found), length(labels)
-            yield contains(found, truth), widths, widths[0] > widths[1], found.p_value < 0.05  # noqa: PLR2004 (the level)
-
-    measures = targets() if gain else (*targets(), cells.alarms(0.065))
-    name, seed = f"n = {n}, p = {p}, gain = {gain}", ("ppi differences", n, p, gain)
-    return Simulation("PPI, differences", name, seed, outcomes, measures)
-
-
-def paired(rng: Rng, n: int, p: float, gain: float, strength: float) -> tuple[Floats, Floats, Floats]:
-    """Differences of two versions' labels, those of a judge that sees some of them, and the judge's on other rows."""
-    hard = rng.random(n + REST)
-    labels = [(hard + rng.normal(0.0, 0.15, hard.size) < share).astype(np.float64) for share in (p, p + gain)]
-    seen = [np.where(rng.random(y.size) < strength, y, rng.random(y.size) < p) for y in labels]
-    d, g = labels[1] - labels[0], seen[1] - seen[0]
-    return d[:n], g[:n], g[n:]
-
-
-def _gain(rng: Rng, p: float, gain: float) -> float:
-    """The mean difference of the labels of many rows."""
-    hard = rng.random(10_000)
-    base, head = (hard + rng.normal(0.0, 0.15, hard.size) < share for share in (p, p + gain))
-    return float(head.mean() - base.mean())
-
-
 def studies() -> Iterator[Simulation]:
     """Every kind of labels and scores."""
     # A continuous score from useless to strong: 32 cells of strength × n × p.
@@ -148,12 +108,6 @@ def studies() -> Iterator[Simulation]:
     for strength, n, p in product((0.0, 0.8), (30, 100), (0.5, 0.9)):
         draw, name = partial(graded, n=n, p=p, strength=strength), f"correlation {strength}, n = {n}, p = {p}"
         yield powered("PPI, graded labels", name, ("ppi grades", strength, n, p), draw)
-    # The data set itself as the target, from a small part to most of it labelled.
-    for (n, total), strength, p in product(((50, 1000), (150, 300), (270, 300)), (0.0, 0.8), (0.5, 0.95)):
-        draw = partial(part_of_a_set, n=n, total=total, p=p, strength=strength)
-        name = f"correlation {strength}, {n} of {total}, p = {p}"
-        yield powered("PPI, the data set itself", name, ("ppi sets", n, total, strength, p), draw)
-    yield from starmap(difference, product((50, 100, 300), (0.6, 0.9), (0.0, 0.05)))
     # Clusters labelled whole, or rows drawn from clusters that have more rows without a label.
     groups_shared = [(10, False), (30, False), (100, False), (10, True), (100, True)]
     for (groups, shared), strength, p in product(groups_shared, (0.3, 0.8), (0.5, 0.9)):

@@ -30,7 +30,7 @@ from goldmeter.statistics.power import (
     required_rows,
     rows_to_find,
 )
-from goldmeter.statistics.ppi import PpiDifference, PpiEstimate, ppi_difference, ppi_mean
+from goldmeter.statistics.ppi import PpiEstimate, ppi_mean
 from goldmeter.statistics.repeated import VarianceSplit, pass_all, pass_at, question_interval, variance_split
 from goldmeter.statistics.sequential import DriftState, alpha_spending, drift_detector
 from goldmeter.statistics.threshold import FittedThreshold, threshold_from_labels
@@ -48,11 +48,11 @@ from goldmeter.statistics.wilson import score_interval
 __all__ = [
     "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
     "FewRows", "FittedThreshold", "LabelledEstimate", "Method", "PairSums", "PairedDifference", "PeopleDifference",
-    "PpiDifference", "PpiEstimate", "Strength", "TooManyRowsError", "VarianceSplit", "WinRate", "agreement",
+    "PpiEstimate", "Strength", "TooManyRowsError", "VarianceSplit", "WinRate", "agreement",
     "alpha_spending", "bias_model", "bias_scale", "corpus_difference", "corpus_influence", "corpus_interval",
     "correlations", "cross_fitted", "designed_difference", "designed_mean", "detectable_corpus_difference",
     "detectable_difference", "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference",
-    "pass_all", "pass_at", "people_difference", "people_rate", "ppi_difference", "ppi_mean", "question_interval",
+    "pass_all", "pass_at", "people_difference", "people_rate", "ppi_mean", "question_interval",
     "required_rows", "rows_to_find", "score_interval", "sidak", "strengths", "threshold_from_labels",
     "variance_over_rows", "variance_split", "win_rate",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
 from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
 from goldmeter.statistics.estimate import DESIGNED, DESIGNED_ALONE, NO_ROWS, Estimate, Method, within
-from goldmeter.statistics.ppi import ROUNDING, PpiEstimate, Rows, in_units, inverted, known_range, rows_of, too_few
+from goldmeter.statistics.ppi import ROUNDING, PpiEstimate, Rows, in_units, inverted, rows_of, too_few
 from goldmeter.statistics.wilson import effective_n, score_interval
 
 # Degrees of freedom of two clusters, also when one of them is nearly everything.
@@ -31,18 +31,15 @@ def designed_mean(
     rest_clusters: Labels | None = None,
     bounds: Bounds = (0.0, 1.0),
     confidence: float = 0.95,
-    *,
-    dataset: bool = False,
 ) -> PpiEstimate:
     """Estimate a mean from labels of rows that were chosen with unequal probabilities, and a score of every row.
 
     The estimate is λ·mean(f) + Σ(y - λf)/π / Σ1/π: the score of all rows, corrected by the labels, of which each counts
     for as many rows as its probability says. λ is the slope of the labels on the score; at 0 only the labels count.
     Its variance is the sum of squared influences of the rows, so it holds for the mean of a population from which the
-    rows come; with `dataset` it is Hájek's for samples of a fixed size, to which rows with probability 1 add nothing.
-    While there are few events it is pulled towards a worst case, because rows on which the score is sure are seldom
-    drawn: the less the score explains the labels, the nearer that case is to labels which all count as much as the one
-    that counts most, and the fewer labels count as events.
+    rows come. While there are few events it is pulled towards a worst case, because rows on which the score is sure are
+    seldom drawn: the less the score explains the labels, the nearer that case is to labels which all count as much as
+    the one that counts most, and the fewer labels count as events.
 
     Args:
         y: Labels, shape (n,), within `bounds`.
@@ -53,21 +50,20 @@ def designed_mean(
         rest_clusters: Cluster of each other row, shape (n_rest,); give both or neither.
         bounds: Lower and upper bound of the labels, finite.
         confidence: In (0, 1).
-        dataset: Estimate the mean over just these n + n_rest rows, instead of that of a population; without clusters.
 
     Returns:
         The estimate. `labels_worth` is the number of labels, chosen with equal chances from independent rows, that
         alone would give as narrow an interval; a poor design leaves it below n.
 
     Raises:
-        ValueError: NaN, a wrong shape, labels outside the bounds, probabilities outside (0, 1], a single labelled
-            cluster, or `dataset` with clusters.
+        ValueError: NaN, a wrong shape, labels outside the bounds, probabilities outside (0, 1], or a single labelled
+            cluster.
 
     Warns:
         FewClusters: There are fewer than 10 labelled clusters.
 
-    Source: Cassel, Särndal & Wretman 1976 and Särndal, Swensson & Wretman 1992, chapter 6, for the estimate; Hájek 1964
-    and Deville & Tillé 2005 for the variance; Zrnic & Candès 2024 (arXiv 2403.03208) for labels chosen by a score.
+    Source: Cassel, Särndal & Wretman 1976 and Särndal, Swensson & Wretman 1992, chapter 6, for the estimate; Zrnic
+    & Candès 2024 (arXiv 2403.03208) for labels chosen by a score.
 
     >>> estimate = designed_mean([1, 0, 1, 1], [0.5, 0.5, 1, 1], [0.5] * 2 + [1] * 12, [0.5, 0.5, 1 / 7, 1 / 7])
     >>> round(estimate.value, 4), estimate.n, estimate.n_rest  # 4 rows of which half are right, and 14 right ones
@@ -77,12 +73,9 @@ def designed_mean(
     unit = unit_labels(y, bounds)
     share = shares_of(probability, unit.size)
     rows, scale = rows_of(unit, f_labelled, f_rest, clusters, rest_clusters)
-    if dataset and rows.codes is not None:
-        raise ValueError("dataset with clusters: the rows of a data set are no sample of clusters; drop one of the two")
     if not unit.size:
         return PpiEstimate(np.nan, *bounds, 0, NO_ROWS, rows.rest.size, 0.0, 0.0)
-    chances = np.asarray(probability, np.float64) if dataset else None
-    return in_units(_estimate(rows, share, chances, confidence), bounds, scale)
+    return in_units(_estimate(rows, share, confidence), bounds, scale)
 
 
 class WeightedMean(NamedTuple):
@@ -114,36 +107,27 @@ class _Score(NamedTuple):
     explained: float
 
 
-def _estimate(rows: Rows, share: FloatArray, probability: FloatArray | None, confidence: float) -> PpiEstimate:
-    """Return the estimate; probability: with the data set as the target."""
-    n, n_rest = rows.y.size, rows.rest.size
-    mean = weighted_mean(rows, share, probability)
-    allowed = (0.0, 1.0) if probability is None else known_range(rows)
+def _estimate(rows: Rows, share: FloatArray, confidence: float) -> PpiEstimate:
+    mean = weighted_mean(rows, share)
     limits = score_interval(mean.value, mean.n_eff, mean.df, confidence)
-    if probability is not None and n_rest == 0:
-        limits = (mean.value, mean.value)
-    estimate = within(mean.value, limits, allowed, n, Method(DESIGNED if mean.slope > 0.0 else DESIGNED_ALONE))
-    return PpiEstimate(*estimate, n_rest, mean.slope, _worth(estimate, confidence))
+    method = Method(DESIGNED if mean.slope > 0.0 else DESIGNED_ALONE)
+    estimate = within(mean.value, limits, (0.0, 1.0), rows.y.size, method)
+    return PpiEstimate(*estimate, rows.rest.size, mean.slope, _worth(estimate, confidence))
 
 
-def weighted_mean(rows: Rows, share: FloatArray, probability: FloatArray | None = None) -> WeightedMean:
-    """Return the mean; share: of the whole for which each label counts, probability: with the data set as target."""
+def weighted_mean(rows: Rows, share: FloatArray) -> WeightedMean:
+    """Return the mean; share: of the whole for which each label counts."""
     score = _Score(0.0, 0.0) if too_few(rows) else _score(rows, share)
     scores = np.concatenate([rows.f, rows.rest])
     residual = rows.y - score.slope * rows.f
     level = float(share @ residual)
-    allowed = (0.0, 1.0) if probability is None else known_range(rows)
-    value = min(max(score.slope * float(scores.mean()) + level, allowed[0]), allowed[1])
-    of_labels = influence = share * (residual - level)
+    value = min(max(score.slope * float(scores.mean()) + level, 0.0), 1.0)
+    influence = share * (residual - level)
     every = _of_all_rows(rows, share, influence, score.slope * (scores - scores.mean()))
-    if probability is None:
-        sums = every if rows.shared is None else _summed(rows.shared, every)
-        variance = float(sums @ sums) * _lost(rows.y.size if rows.codes is None else int(rows.codes.max()) + 1)
-    else:
-        influence = _of_fixed_size(influence, probability)
-        variance = float(influence @ influence) * _lost(rows.y.size)
+    sums = every if rows.shared is None else _summed(rows.shared, every)
+    variance = float(sums @ sums) * _lost(rows.y.size if rows.codes is None else int(rows.codes.max()) + 1)
     n_eff, df, events = _effective(rows, share, value, variance, influence, score.explained)
-    return WeightedMean(value, n_eff, df, score.slope, every, of_labels, events)
+    return WeightedMean(value, n_eff, df, score.slope, every, influence, events)
 
 
 def _of_all_rows(rows: Rows, share: FloatArray, influence: FloatArray, scores: FloatArray) -> FloatArray:
@@ -157,18 +141,6 @@ def _of_all_rows(rows: Rows, share: FloatArray, influence: FloatArray, scores: F
     every /= np.sqrt(np.maximum(1.0 - of_all, ROUNDING))[rows.shared]
     every[:n] += influence / np.sqrt(np.maximum(1.0 - of_labels, ROUNDING))[rows.codes]
     return every
-
-
-def _of_fixed_size(influence: FloatArray, probability: FloatArray) -> FloatArray:
-    """Return influences whose squares add up to Hájek's variance of a sample of a fixed size, shape (n,)."""
-    uncertain = 1.0 - probability
-    total = float(uncertain.sum())
-    if total <= 0.0:
-        return np.zeros(influence.size)
-    n = influence.size
-    centred = influence - float(uncertain @ influence) / total
-    reduced: FloatArray = centred * np.sqrt(uncertain * n / max(n - 1, 1))
-    return reduced
 
 
 def _lost(n: int) -> float:

@@ -1,4 +1,4 @@
-"""Prediction-powered means and differences: labels of a random part of the rows, a cheap score of all rows."""
+"""Prediction-powered means: labels of a random part of the rows, a cheap score of all rows."""
 
 import warnings
 from collections.abc import Callable
@@ -13,7 +13,6 @@ from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence, fi
 from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
 from goldmeter.statistics.estimate import Estimate, Method, within
 from goldmeter.statistics.mean import mean_interval
-from goldmeter.statistics.paired import check_width, paired_difference
 from goldmeter.statistics.wilson import effective_n, score_interval
 
 # With two labels (or clusters) a mean and a slope leave no residual; one row of the rest has no variance.
@@ -74,15 +73,6 @@ class Rows(NamedTuple):
     shared: Codes | None
 
 
-class Combined(NamedTuple):
-    """The combined mean, the weight of the score, and what the interval needs; df: None without clusters."""
-
-    value: float
-    weight: float
-    n_eff: float
-    df: float | None
-
-
 def ppi_mean(
     y: npt.ArrayLike,
     f_labelled: npt.ArrayLike,
@@ -91,7 +81,6 @@ def ppi_mean(
     rest_clusters: Labels | None = None,
     bounds: Bounds = (0.0, 1.0),
     confidence: float = 0.95,
-    dataset: bool = False,  # noqa: FBT001, FBT002
 ) -> PpiEstimate:
     """Estimate the mean label and its interval from few labels and a cheap score of every row.
 
@@ -106,7 +95,6 @@ def ppi_mean(
         rest_clusters: Cluster of each other row, shape (n_rest,); give both or neither.
         bounds: Lower and upper bound of the labels, finite.
         confidence: In (0, 1).
-        dataset: Estimate the mean over just these n + n_rest rows, instead of that of a population.
 
     Raises:
         ValueError: NaN, a wrong shape, labels outside the bounds, or a single labelled cluster.
@@ -114,7 +102,7 @@ def ppi_mean(
     Warns:
         FewClusters: There are fewer than 10 labelled clusters.
 
-    Source: Angelopoulos, Duchi & Zrnic 2023 (arXiv 2311.01453); Cochran 1977, chapter 7, for `dataset`.
+    Source: Angelopoulos, Duchi & Zrnic 2023 (arXiv 2311.01453).
 
     >>> estimate = ppi_mean([1, 1, 1, 0, 0] * 8, [1, 1, 0, 0, 0] * 8, [1, 0] * 500)
     >>> round(estimate.weight, 4), round(estimate.value, 4), str(estimate.method)  # 0.6 + 0.6306·(0.5 - 0.4)
@@ -123,7 +111,7 @@ def ppi_mean(
     check_confidence(confidence)
     unit = unit_labels(y, bounds)
     rows, scale = rows_of(unit, f_labelled, f_rest, clusters, rest_clusters)
-    return in_units(_unit_mean(rows, confidence, dataset=dataset), bounds, scale)
+    return in_units(_unit_mean(rows, confidence), bounds, scale)
 
 
 def rows_of(
@@ -141,27 +129,24 @@ def rows_of(
     return Rows(unit, scored / scale, rest / scale, codes, _shared_codes(codes, clusters, rest_clusters)), scale
 
 
-def _unit_mean(rows: Rows, confidence: float, *, dataset: bool) -> PpiEstimate:
-    allowed = known_range(rows) if dataset else (0.0, 1.0)
-    alone = _labels_alone(rows, confidence, allowed, exact=dataset and rows.rest.size == 0)
-    if too_few(rows):
+def _unit_mean(rows: Rows, confidence: float) -> PpiEstimate:
+    alone = _labels_alone(rows, confidence)
+    slope = 0.0 if too_few(rows) else _slope(rows)
+    if slope == 0.0:
         return alone
-    slope = slope_of(rows)
-    if slope == 0.0 and not dataset:
-        return alone
-    powered = _powered(rows, slope, confidence, allowed, dataset=dataset)
+    powered = _powered(rows, slope, confidence)
     before, after = alone.high - alone.low, powered.high - powered.low
     if after > before:
         return alone
-    return powered._replace(labels_worth=_worth(rows, before, after, dataset=dataset)) if slope > 0.0 else powered
+    # The width of an interval falls with the square root of the labels.
+    return powered._replace(labels_worth=alone.n * (before / after) ** 2 if after > 0.0 else inf)
 
 
-def _labels_alone(rows: Rows, confidence: float, allowed: Bounds, *, exact: bool) -> PpiEstimate:
+def _labels_alone(rows: Rows, confidence: float) -> PpiEstimate:
     n = rows.y.size
     estimate = mean_interval(rows.y, confidence=confidence) if rows.codes is None else _clustered(rows, confidence)
     if n:
-        limits = (estimate.value, estimate.value) if exact else (estimate.low, estimate.high)
-        estimate = within(estimate.value, limits, allowed, n, Method("all rows labelled" if exact else "labels alone"))
+        estimate = estimate._replace(method=Method("labels alone"))
     return PpiEstimate(*estimate, n_rest=rows.rest.size, weight=0.0, labels_worth=float(n))
 
 
@@ -170,19 +155,13 @@ def _clustered(rows: Rows, confidence: float) -> Estimate:
         return mean_interval(rows.y, rows.codes, confidence=confidence)
 
 
-def known_range(rows: Rows) -> Bounds:
-    """Return the range of the mean of all rows over all possible labels of the rest."""
-    total = rows.y.size + rows.rest.size
-    return (float(rows.y.sum()) / total, 1.0 - float((1.0 - rows.y).sum()) / total) if total else (0.0, 1.0)
-
-
 def too_few(rows: Rows) -> bool:
     if rows.codes is None or rows.shared is None:
         return rows.y.size < _FEWEST_LABELS or rows.rest.size < _FEWEST_REST
     return int(rows.codes.max()) + 1 < _FEWEST_LABELS or np.unique(rows.shared[rows.y.size :]).size < _FEWEST_REST
 
 
-def slope_of(rows: Rows) -> float:
+def _slope(rows: Rows) -> float:
     """Return the slope of the labels on the score, clipped between 0 and the slope of a perfect correlation.
 
     Unlike the usual bound of 1, this one does not depend on the scale of the score; for scores that estimate the label
@@ -197,36 +176,23 @@ def slope_of(rows: Rows) -> float:
     return min(max(covariance / variance, 0.0), perfect)
 
 
-def _powered(rows: Rows, slope: float, confidence: float, allowed: Bounds, *, dataset: bool) -> PpiEstimate:
-    n, n_rest = rows.y.size, rows.rest.size
-    combined = combine(rows, slope, allowed, dataset=dataset)
-    limits = score_interval(combined.value, combined.n_eff, combined.df, confidence)
-    estimate = within(combined.value, limits, allowed, n, Method("ppi" if slope > 0.0 else "labels alone"))
-    return PpiEstimate(*estimate, n_rest=n_rest, weight=combined.weight, labels_worth=float(n))
-
-
-def combine(rows: Rows, slope: float, allowed: Bounds, *, dataset: bool) -> Combined:
+def _powered(rows: Rows, slope: float, confidence: float) -> PpiEstimate:
     n, n_rest = rows.y.size, rows.rest.size
     weight = slope * n_rest / (n + n_rest)
     value = float(rows.y.mean()) + weight * float(rows.rest.mean() - rows.f.mean())
-    value = min(max(value, allowed[0]), allowed[1])
-    if dataset:  # the mean score of all rows is known, so only mean(y - slope·f) has an error
-        variance = _variance(rows, rows.y - slope * rows.f) * n_rest / (n + n_rest)
-    else:
-        variance = _variance(rows, rows.y - weight * rows.f, weight * rows.rest)
-    return Combined(value, weight, *_powered_n(rows, variance, value))
+    value = min(max(value, 0.0), 1.0)
+    n_eff, df = _powered_n(rows, _variance(rows, rows.y - weight * rows.f, weight * rows.rest), value)
+    limits = score_interval(value, n_eff, df, confidence)
+    return PpiEstimate(*within(value, limits, (0.0, 1.0), n, Method("ppi")), n_rest, weight, float(n))
 
 
-def _variance(rows: Rows, labelled: FloatArray, rest: FloatArray | None = None) -> float:
+def _variance(rows: Rows, labelled: FloatArray, rest: FloatArray) -> float:
     """Return the variance of mean(labelled) plus that of mean(rest); the two may share clusters."""
     if rows.codes is None or rows.shared is None:
         n = labelled.size
-        other = 0.0 if rest is None else _spread(rest) / rest.size
-        return (_spread(labelled) / n + other) * (n - 1.0) / (n - 2.0)
-    influence = _influence(labelled, rows.codes)
-    if rest is not None:
-        influence = np.concatenate([influence, _influence(rest, rows.shared[labelled.size :])])
-    sums = np.bincount(rows.shared[: influence.size], weights=influence)
+        return (_spread(labelled) / n + _spread(rest) / rest.size) * (n - 1.0) / (n - 2.0)
+    own = _influence(labelled, rows.codes), _influence(rest, rows.shared[labelled.size :])
+    sums = np.bincount(rows.shared, weights=np.concatenate(own))
     groups = int(rows.codes.max()) + 1.0
     return float(sums @ sums) * (groups - 1.0) / (groups - 2.0)
 
@@ -257,13 +223,6 @@ def _powered_n(rows: Rows, variance: float, value: float) -> tuple[float, float 
     r_max = float((size**2).sum()) / n
     n_eff = effective_n(n, r if r < inf else r_max, events, r_max=r_max, prior_events=_PRIOR_EVENTS)
     return n_eff, clustered_n(rows.y, rows.codes)[1]
-
-
-def _worth(rows: Rows, before: float, after: float, *, dataset: bool) -> float:
-    """Return the number of labels that would narrow the interval as much; its width falls with their square root."""
-    n = float(rows.y.size)
-    labels = n * (before / after) ** 2 if after > 0.0 else inf
-    return max(n, 1.0 / (1.0 / labels + 1.0 / (n + rows.rest.size))) if dataset else labels
 
 
 def in_units(unit: PpiEstimate, bounds: Bounds, scale: float) -> PpiEstimate:
@@ -303,101 +262,6 @@ def _check_lengths(labels: int, scored: int, rest: int, clusters: Labels | None,
 
 # Smaller p values are not told apart.
 _SMALLEST_P = 1e-12
-
-
-class PpiDifference(NamedTuple):
-    """A mean difference (head - base) of the labels with its interval, and the p value of "no difference".
-
-    0 lies outside [low, high] exactly when p_value < 1 - confidence.
-
-    Attributes:
-        value: The mean difference, in the units of the labels.
-        low: Lower limit.
-        high: Upper limit.
-        n: Number of rows with both labels.
-        method: How the interval was computed; part of the reports.
-        p_value: Two-sided p value.
-        n_rest: Number of rows without both labels.
-        labels_worth: Number of rows with both labels that alone would give as narrow an interval, never below n.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-    method: Method
-    p_value: float
-    n_rest: int
-    labels_worth: float
-
-
-def ppi_difference(
-    d: npt.ArrayLike,
-    g_labelled: npt.ArrayLike,
-    g_rest: npt.ArrayLike,
-    clusters: Labels | None = None,
-    rest_clusters: Labels | None = None,
-    bounds: Bounds = (0.0, 1.0),
-    confidence: float = 0.95,
-) -> PpiDifference:
-    """Estimate the mean difference of two versions from few labelled rows and cheap scores of every row.
-
-    The labelled rows must be a random part of all rows. If the scores do not narrow the interval, only the labels are
-    used, as in `paired_difference`.
-
-    Args:
-        d: Differences of the labels, head - base, shape (n,), each within ± (upper - lower) of `bounds`.
-        g_labelled: Differences of the scores on the labelled rows, shape (n,), of any scale.
-        g_rest: Differences of the scores on the other rows, shape (n_rest,).
-        clusters: Cluster of each labelled row, shape (n,); rows of one cluster depend on each other.
-        rest_clusters: Cluster of each other row, shape (n_rest,); give both or neither.
-        bounds: Lower and upper bound of the labels, finite.
-        confidence: In (0, 1).
-
-    Raises:
-        ValueError: NaN, a wrong shape, differences that the bounds exclude, or a single labelled cluster.
-
-    Warns:
-        FewClusters: There are fewer than 10 labelled clusters.
-
-    Source: Angelopoulos, Duchi & Zrnic 2023 (arXiv 2311.01453).
-
-    >>> changes = [1, 0, -1, 0, 0, 0, 0, 0] * 10
-    >>> estimate = ppi_difference(changes, changes, [1, 0, 0, 0] * 200)  # scores as good as labels
-    >>> estimate.n, estimate.n_rest, str(estimate.method), estimate.labels_worth > 160
-    (80, 800, 'ppi', True)
-    """
-    width = check_width(bounds)
-    alone = paired_difference(d, clusters, bounds, confidence)
-    unit = unit_labels(d, (-width, width))
-    with warnings.catch_warnings(action="ignore", category=FewClusters):  # `paired_difference` has warned
-        rows, _ = rows_of(unit, g_labelled, g_rest, clusters, rest_clusters)
-    n, n_rest = unit.size, rows.rest.size
-    labels_alone = PpiDifference(
-        *alone._replace(method=Method(f"labels alone, {alone.method.kind}", alone.method.notes)), n_rest, float(n)
-    )
-    slope = 0.0 if too_few(rows) else slope_of(rows)
-    if slope == 0.0:
-        return labels_alone
-    combined = combine(rows, slope, (0.0, 1.0), dataset=False)
-    low, high = score_interval(combined.value, combined.n_eff, combined.df, confidence)
-    before, after = alone.high - alone.low, 2.0 * width * (high - low)
-    if after >= before:
-        return labels_alone
-    value, low, high = (width * (2.0 * x - 1.0) for x in (combined.value, low, high))
-    return PpiDifference(value, low, high, n, Method("ppi"), _p_value(combined), n_rest, n * (before / after) ** 2)
-
-
-def _p_value(combined: Combined) -> float:
-    p, n_eff, df = combined.value, combined.n_eff, combined.df
-    if p == 0.5:  # noqa: PLR2004 (no difference)
-        return 1.0
-
-    def excess(alpha: float) -> float:
-        low, high = score_interval(p, n_eff, df, 1.0 - alpha)
-        return low - 0.5 if p > 0.5 else 0.5 - high  # noqa: PLR2004
-
-    return inverted(excess)
 
 
 def inverted(excess: Callable[[float], float]) -> float:

@@ -56,7 +56,6 @@ STUDIES: list[tuple[Study, int]] = [
     (gate.drop(*gate.LATE), 300),
     (selected("mostly right", partial(correlated, n=100, p=0.95, strength=0.6)), 1000),
     (selected("verdicts", partial(ppi.judged, n=100, p=0.9, sensitivity=0.9, specificity=0.6)), 1000),
-    (selected("the set itself", partial(ppi.part_of_a_set, n=150, total=300, p=0.5, strength=0.8)), 1000),
     (selected("parts of clusters", partial(ppi.clustered, groups=30, p=0.5, strength=0.8, shared=True)), 500),
     (selected("cross-fitted", partial(regressed, n=150, p=0.5, metrics=6)), 100),
     (powered("test", "strong", ("test width",), partial(correlated, n=300, p=0.5, strength=0.8), 0.72), 200),

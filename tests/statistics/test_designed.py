@@ -67,19 +67,8 @@ def test_equal_probabilities_are_a_random_sample() -> None:
 def test_labels_of_all_rows_are_their_mean() -> None:
     y = [1.0] * 60 + [0.0] * 40
     everything = designed_mean(y, y, [], [1.0] * 100)
-    known = designed_mean(y, y, [], [1.0] * 100, dataset=True)
 
     assert everything[:3] == pytest.approx(mean_interval(y)[:3], abs=0.002)
-    assert known[:3] == (0.6, 0.6, 0.6)
-
-
-def test_certain_rows_add_nothing_to_the_error_of_the_data_set() -> None:
-    sampled = [1, 0, 1, 1, 1, 0, 1, 1]
-    few = designed_mean(sampled, [0] * 8, [0] * 8, [0.5] * 8, dataset=True)
-    # 1000 more rows, all of them labelled: what is not known of 16 rows is not known of 16 in 1016.
-    more = designed_mean(sampled + [1] * 1000, [0] * 1008, [0] * 8, [0.5] * 8 + [1.0] * 1000, dataset=True)
-
-    assert more.high - more.low < (few.high - few.low) / 20
 
 
 def test_a_sure_judge_that_is_wrong_once_is_believed_less() -> None:
@@ -155,19 +144,12 @@ def test_unusable_probabilities_are_refused(probability: list[float], message: s
         designed_mean(Y, F, REST, probability)
 
 
-def test_clusters_of_a_data_set_are_refused() -> None:
-    with pytest.raises(ValueError, match="dataset with clusters"), warnings.catch_warnings(action="ignore"):
-        designed_mean(Y, F, REST, PI, [*range(6)], [*range(22)], dataset=True)
-
-
 @derandomized
-@given(labelled_rows, rest_rows, st.booleans())
-def test_never_raises_and_contains_its_value(
-    rows: list[tuple[float, float, float]], rest: list[float], dataset: bool
-) -> None:
+@given(labelled_rows, rest_rows)
+def test_never_raises_and_contains_its_value(rows: list[tuple[float, float, float]], rest: list[float]) -> None:
     y, f, chances = zip(*rows, strict=True) if rows else ((), (), ())
     with warnings.catch_warnings(action="error"):
-        estimate = designed_mean(y, f, rest, chances, dataset=dataset)
+        estimate = designed_mean(y, f, rest, chances)
 
     check(estimate, len(rows))
 

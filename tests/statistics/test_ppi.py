@@ -1,4 +1,4 @@
-"""Prediction-powered means and differences: against ppi-python, by hand, at the edges, and laws."""
+"""Prediction-powered means: against ppi-python, by hand, at the edges, and laws."""
 
 import math
 import warnings
@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from goldmeter.statistics import paired_difference, ppi_difference
 from goldmeter.statistics.clusters import FewClusters
 from goldmeter.statistics.cross_fit import cross_fitted
 from goldmeter.statistics.estimate import NO_ROWS, Method
@@ -133,32 +132,6 @@ def test_bounds_are_units() -> None:
     assert grades.labels_worth == pytest.approx(plain.labels_worth)
 
 
-def test_the_data_set_itself_is_known_better_the_more_of_it_is_labelled() -> None:
-    y, f, rest = example(200, 200)
-    of_all, of_these = ppi_mean(y, f, rest), ppi_mean(y, f, rest, dataset=True)
-    unscored = ppi_mean(y, 0 * f, 0 * rest, dataset=True)
-
-    assert of_these.value == pytest.approx(of_all.value, abs=1e-12)
-    assert width(of_these) < 0.8 * width(of_all)
-    # 1/200 - 1/400 is half of 1/200
-    assert width(unscored) / width(ppi_mean(y, 0 * f, 0 * rest)) == pytest.approx(math.sqrt(0.5), abs=0.02)
-    assert (unscored.method, unscored.labels_worth) == (Method("labels alone"), 200.0)
-
-
-def test_labels_of_the_whole_data_set_leave_nothing_open() -> None:
-    estimate = ppi_mean([1, 0, 1, 1], [0, 0, 1, 1], [], dataset=True)
-
-    assert estimate == (0.75, 0.75, 0.75, 4, Method("all rows labelled"), 0, 0.0, 4.0)
-
-
-def test_the_data_set_cannot_be_better_than_its_labels_allow() -> None:
-    y, f, rest = np.array([1.0] * 90 + [0.0] * 6), np.zeros(96), np.zeros(4)
-
-    estimate = ppi_mean(y, f, rest, dataset=True)
-
-    assert 0.90 <= estimate.low <= estimate.value <= estimate.high <= 0.94
-
-
 def test_clusters_of_one_row_are_nearly_independent_rows() -> None:
     y, f, rest = example(300, 900)
     rows, ones = ppi_mean(y, f, rest), ppi_mean(y, f, rest, np.arange(300), 300 + np.arange(900))
@@ -245,13 +218,13 @@ def test_a_missing_cluster_of_the_rest_is_named() -> None:
 
 
 @derandomized
-@given(labelled_rows, rest_rows, st.booleans(), st.sampled_from([0.5, 0.95, 0.999]))
+@given(labelled_rows, rest_rows, st.sampled_from([0.5, 0.95, 0.999]))
 def test_never_raises_warns_or_is_wider_than_the_labels_alone(
-    labelled: list[tuple[float, float]], rest: list[float], dataset: bool, confidence: float
+    labelled: list[tuple[float, float]], rest: list[float], confidence: float
 ) -> None:
     y, f = [row[0] for row in labelled], [row[1] for row in labelled]
     with warnings.catch_warnings(action="error"):
-        estimate = ppi_mean(y, f, rest, confidence=confidence, dataset=dataset)
+        estimate = ppi_mean(y, f, rest, confidence=confidence)
     alone = mean_interval(y, confidence=confidence)
 
     assert width(estimate) <= alone.high - alone.low
@@ -262,14 +235,12 @@ def test_never_raises_warns_or_is_wider_than_the_labels_alone(
 
 
 @derandomized
-@given(labelled_rows.filter(lambda rows: len(rows) > 1), rest_rows, st.integers(1, 6), st.booleans())
+@given(labelled_rows.filter(lambda rows: len(rows) > 1), rest_rows, st.integers(1, 6))
 @pytest.mark.filterwarnings("ignore::goldmeter.statistics.FewClusters")
-def test_never_raises_with_clusters_either(
-    labelled: list[tuple[float, float]], rest: list[float], size: int, dataset: bool
-) -> None:
+def test_never_raises_with_clusters_either(labelled: list[tuple[float, float]], rest: list[float], size: int) -> None:
     y, f = [row[0] for row in labelled], [row[1] for row in labelled]
     clusters = [i // size for i in range(len(y) - 1)] + [-1]
-    estimate = ppi_mean(y, f, rest, clusters, [i // 3 for i in range(len(rest))], dataset=dataset)
+    estimate = ppi_mean(y, f, rest, clusters, [i // 3 for i in range(len(rest))])
     alone = mean_interval(y, clusters)
 
     assert width(estimate) <= alone.high - alone.low
@@ -395,59 +366,3 @@ def test_cross_fitting_never_raises_or_warns(
 def test_unusable_tables_are_refused_by_name(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cross_fitted(*arguments)  # type: ignore[arg-type]
-
-
-def test_value_adds_what_the_scores_of_the_rest_exceed_those_of_the_labelled_rows():
-    d = np.array([1, 0, 0, 0, -1, 0, 0, 0, 1, 0] * 10, dtype=float)
-
-    estimate = ppi_difference(d, d, [1, 1, 1, 0, -1, 0, 0, 0, 1, 0] * 200)
-
-    # The labelled rows gain .1, the rest .3. Slope: .29 (covariance, labelled) / .407 (variance, all); .1 + .72·.95·.2
-    assert estimate.value == pytest.approx(0.237, abs=0.001)
-    assert str(estimate.method) == "ppi"
-    assert estimate.labels_worth > 200
-
-
-def test_scores_that_say_nothing_leave_the_labels_alone():
-    d = [1, 0, -1, 0, 0] * 8
-
-    estimate = ppi_difference(d, [0.0] * 40, [0.0] * 100)
-
-    assert estimate[:4] == paired_difference(d)[:4]
-    assert str(estimate.method) == "labels alone, bonett-price+midp"
-
-
-def test_covers_with_clusters():
-    rng = np.random.default_rng(5)
-    hits, draws = 0, 300
-    for _ in range(draws):
-        effect = rng.normal(0, 0.3, 240)
-        codes = np.repeat(np.arange(240), 4)
-        d = np.sign(np.round(effect[codes] + rng.normal(0, 0.6, 960)))
-        g = np.where(rng.random(960) < 0.8, d, 0.0)
-        estimate = ppi_difference(d[:160], g[:160], g[160:], codes[:160], codes[160:])
-        hits += estimate.low <= 0.0 <= estimate.high
-
-    assert hits / draws >= 0.93 - 3 * (0.05 * 0.95 / draws) ** 0.5
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from([-1.0, 0.0, 1.0]), st.floats(-1, 1)), max_size=30),
-    st.lists(st.floats(-1, 1), max_size=30),
-)
-def test_interval_and_p_value_agree_and_it_is_never_wider_than_the_labels_alone(rows, rest):
-    d, g = [row[0] for row in rows], [row[1] for row in rows]
-
-    estimate, alone = ppi_difference(d, g, rest), paired_difference(d)
-
-    if rows:
-        assert -1.0 <= estimate.low <= estimate.value <= estimate.high <= 1.0
-    if str(estimate.method) == "ppi":
-        assert (estimate.p_value < 0.05) == (not estimate.low <= 0.0 <= estimate.high)
-    assert estimate.high - estimate.low <= alone.high - alone.low + 1e-12
-    assert 0.0 <= estimate.p_value <= 1.0
-
-
-def test_differences_beyond_the_bounds_are_refused():
-    with pytest.raises(ValueError, match="outside"):
-        ppi_difference([2.0, 0.0], [0.0, 0.0], [0.0, 1.0])

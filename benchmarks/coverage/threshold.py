@@ -1,4 +1,4 @@
-"""Thresholds learnt from labels: coverage and width of their accuracy, and the promise about false passes."""
+"""Thresholds learnt from labels: coverage and width of their accuracy."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from benchmarks.coverage.cells import Floats, Measure, Rng, Simulation, contains, covers, each, length, width
+from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, covers, each, length, width
 from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.estimate import Estimate
 from goldmeter.statistics.mean import mean_interval
@@ -17,7 +17,6 @@ from goldmeter.statistics.threshold import threshold_from_labels
 
 TOPIC = "threshold accuracy interval"
 COVERED = covers(0.935)
-RISK = 0.1
 
 
 class Design(NamedTuple):
@@ -59,10 +58,6 @@ class Design(NamedTuple):
             threshold - self.separation
         )
 
-    def false_pass(self, threshold: float) -> float:
-        """How often a fresh row passes although people reject it."""
-        return (1.0 - self.good) * self._passes(threshold)
-
     def _passes(self, distance: float) -> float:
         """The chance of a standard normal number of at least this, after rounding if these are grades."""
         return float(1.0 - ndtr(np.ceil(distance) - 0.5 if self.grades else distance))
@@ -89,18 +84,6 @@ def _split(scores: Floats, labels: npt.NDArray[np.bool_], clusters: Codes | None
     return mean_interval((scores[half:] >= threshold) == labels[half:], tried)
 
 
-def false_passes(design: Design) -> Simulation:
-    """Under the promise of conformal risk control: whether the accuracy is covered, and how often rows pass falsely."""
-
-    def draw(rng: Rng) -> tuple[bool, float]:
-        learnt = threshold_from_labels(*design.sample(rng), design.clusters(), max_false_pass=RISK)
-        threshold = learnt.threshold
-        return contains(learnt.accuracy, design.accuracy(threshold)), design.false_pass(threshold)
-
-    name, measures = f"{design}, at most {RISK:.0%} false passes", (COVERED, Measure("false passes", "at most", RISK))
-    return Simulation(TOPIC, name, (TOPIC, "risk", design), each(draw), measures)
-
-
 def studies() -> Iterator[Simulation]:
     """Scores that say nothing (separation 0) up to such as nearly always agree with people (4)."""
     designs = [
@@ -110,13 +93,4 @@ def studies() -> Iterator[Simulation]:
         *(Design(n, 2.0, good, icc=0.3) for n, good in product((100, 300), (0.5, 0.8))),
     ]
     yield from map(accuracy, designs)
-    for design in (
-        Design(50, 1.0, 0.5),
-        Design(100, 0.0, 0.5),
-        Design(100, 1.0, 0.8),
-        Design(100, 2.0, 0.5),
-        Design(100, 1.0, 0.5, grades=True),
-        Design(100, 1.0, 0.5, icc=0.3),
-    ):
-        yield false_passes(design)
     yield from (accuracy(Design(n, 2.0, good, grades=True)) for n, good in product((50, 100), (0.5, 0.8)))

@@ -1,7 +1,6 @@
 """Thresholds fitted to human labels: of passing, with its accuracy on new rows; and of a judge that is seldom wrong."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from math import ceil, inf, log, log1p, nan
 from typing import NamedTuple
 from zlib import crc32
@@ -31,9 +30,6 @@ _DRAWN = 0.632
 # Draws are made in blocks of about this many numbers, so that memory does not grow with n.
 _BLOCK = 1_000_000
 
-# Sums of 1/size over clusters are rounded.
-_ROUNDING = 1e-9
-
 Weights = npt.NDArray[np.int32]
 
 
@@ -43,12 +39,10 @@ class FittedThreshold(NamedTuple):
     Attributes:
         threshold: Infinite if nothing passes, NaN without rows.
         accuracy: Agreement of this threshold with human labels on new rows, not on those it was fitted to.
-        max_false_pass: The requested limit of false passes, or None.
     """
 
     threshold: float
     accuracy: Estimate
-    max_false_pass: float | None
 
 
 class _Rows(NamedTuple):
@@ -67,26 +61,16 @@ class _Rows(NamedTuple):
     places: IntArray
 
 
-# Maps the number of times each row was drawn, shape (draws, n), to the cut of each draw, shape (draws,).
-_Rule = Callable[[_Rows, Weights], IntArray]
-
-
 def threshold_from_labels(
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
     clusters: Labels | None = None,
     confidence: float = 0.95,
-    max_false_pass: float | None = None,
 ) -> FittedThreshold:
     """Fit the score from which rows pass to human labels, and estimate its accuracy on new rows.
 
-    Without `max_false_pass` the threshold agrees with most labels; of several such, the highest is taken. With it, the
-    threshold is the lowest that conformal risk control allows. Both lie midway between two labelled scores, or at the
-    lowest score if all labelled rows pass.
-
-    With `max_false_pass`, a new row passes and is labelled bad with at most this probability: out of all rows (not of
-    those that pass), and on average over labelled sets (not for each set). With clusters this holds for a random row of
-    a new cluster. It requires scores that were not fitted to these labels, and exchangeable rows (clusters).
+    The threshold agrees with most labels; of several such, the highest is taken. It lies midway between two labelled
+    scores, or at the lowest score if all labelled rows pass.
 
     The accuracy is the .632+ bootstrap estimate (of whole clusters; seeded by the data) with the score interval on n
     rows (with clusters as in `mean_interval`). It is unknown for one row. Its `method` says when all labels are equal,
@@ -98,7 +82,6 @@ def threshold_from_labels(
         labels: Shape (n,), 1 where the human label is good, else 0.
         clusters: Shape (n,), one label per row; rows of one cluster depend on each other.
         confidence: In (0, 1).
-        max_false_pass: In (0, 1), or None.
 
     Raises:
         ValueError: Another shape, scores that are not finite, labels other than 0 and 1, or a single cluster.
@@ -106,31 +89,28 @@ def threshold_from_labels(
     Warns:
         FewClusters: There are fewer than 10 clusters.
 
-    Source: Efron & Tibshirani 1997; Wilson 1927; Angelopoulos et al. 2022 (conformal risk control).
+    Source: Efron & Tibshirani 1997; Wilson 1927.
 
     >>> scores, labels = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9], [0, 0, 1, 0, 1, 1, 1, 1]
     >>> round(threshold_from_labels(scores, labels).threshold, 6)  # as 0.25, wrong on one row, but higher
     0.5
-    >>> round(threshold_from_labels(scores, labels, max_false_pass=0.25).threshold, 6)  # (1 + 1)/(8 + 1) <= 0.25
-    0.25
     """
     check_confidence(confidence)
     rows = _sorted_rows(scores, labels, clusters)
     n = rows.scores.size
     if n == 0:
-        return FittedThreshold(nan, unknown((0.0, 1.0), 0, NO_ROWS), max_false_pass)
-    rule = _most_accurate if max_false_pass is None else partial(_few_false_passes, alpha=_checked(max_false_pass))
+        return FittedThreshold(nan, unknown((0.0, 1.0), 0, NO_ROWS))
     once = np.ones((1, n), np.int32)
-    threshold = float(_thresholds(rows, once, rule(rows, once))[0])
+    threshold = float(_thresholds(rows, once)[0])
     if n == 1:
-        return FittedThreshold(threshold, unknown((0.0, 1.0), 1, Method("one row")), max_false_pass)
+        return FittedThreshold(threshold, unknown((0.0, 1.0), 1, Method("one row")))
     correct = ((rows.scores >= threshold) == rows.labels).astype(np.float64)
     good, passed = float(rows.labels.mean()), float((rows.scores >= threshold).mean())
     by_chance = good * passed + (1.0 - good) * (1.0 - passed)
-    p = _fresh_accuracy(float(correct.mean()), _left_out_accuracy(rows, rule), by_chance)
+    p = _fresh_accuracy(float(correct.mean()), _left_out_accuracy(rows), by_chance)
     n_eff, df = (float(n), None) if clusters is None else clustered_n(correct, rows.codes)
     limits = score_interval(p, min(n_eff, float(n)), df, confidence)
-    return FittedThreshold(threshold, within(p, limits, (0.0, 1.0), n, _method(rows, threshold)), max_false_pass)
+    return FittedThreshold(threshold, within(p, limits, (0.0, 1.0), n, _method(rows, threshold)))
 
 
 def _fresh_accuracy(seen: float, left_out: float, by_chance: float) -> float:
@@ -166,19 +146,12 @@ def _most_accurate(rows: _Rows, weights: Weights) -> IntArray:
     return rows.places[index]
 
 
-def _few_false_passes(rows: _Rows, weights: Weights, *, alpha: float) -> IntArray:
-    """Cut at the lowest place where (sum over clusters of their share of false passes + 1)/(clusters + 1) <= alpha."""
-    share = np.where(rows.labels, 0.0, 1.0 / np.bincount(rows.codes)[rows.codes])
-    below = np.zeros((weights.shape[0], weights.shape[1] + 1))
-    np.cumsum(weights * share, axis=1, out=below[:, 1:])
-    passing = below[:, -1:] - below[:, rows.places]
-    allowed = alpha * (rows.codes.max() + 2) - 1.0 + _ROUNDING
-    index: IntArray = np.minimum(np.count_nonzero(passing > allowed, axis=1), rows.places.size - 1)
-    return rows.places[index]
+def _thresholds(rows: _Rows, weights: Weights) -> FloatArray:
+    """Return the midpoint between the drawn scores on both sides of the best cut of each draw, shape (draws,).
 
-
-def _thresholds(rows: _Rows, weights: Weights, cuts: IntArray) -> FloatArray:
-    """Return the midpoint between the drawn scores on both sides of each cut, shape (draws,)."""
+    weights: how often each row was drawn, shape (draws, n).
+    """
+    cuts = _most_accurate(rows, weights)
     draws, n = weights.shape
     start = np.arange(draws) * n
     drawn = np.flatnonzero(weights)
@@ -193,11 +166,11 @@ def _thresholds(rows: _Rows, weights: Weights, cuts: IntArray) -> FloatArray:
     return np.where((after == drawn.size) | (above >= n), inf, middle)
 
 
-def _left_out_accuracy(rows: _Rows, rule: _Rule) -> float:
+def _left_out_accuracy(rows: _Rows) -> float:
     """Return the accuracy of thresholds fitted to bootstrap draws, on the rows that their draw left out."""
     right = tried = 0
     for weights in _draws(rows):
-        thresholds = _thresholds(rows, weights, rule(rows, weights))
+        thresholds = _thresholds(rows, weights)
         first = np.searchsorted(rows.scores, thresholds)
         left_out = weights == 0
         passed = np.arange(rows.scores.size) >= first[:, None]
@@ -250,12 +223,6 @@ def _numbered_by_content(codes: IntArray, kinds: IntArray) -> IntArray:
     rank = np.empty(content.size, np.intp)
     rank[np.argsort(content, kind="stable")] = np.arange(content.size)
     return rank[codes]
-
-
-def _checked(max_false_pass: float) -> float:
-    if not 0.0 < max_false_pass < 1.0:
-        raise ValueError(f"max_false_pass = {max_false_pass}: expected a probability between 0 and 1, such as 0.05")
-    return max_false_pass
 
 
 # Distances from certainty, the strictest first. They are fixed: limits that depended on the labels would need another

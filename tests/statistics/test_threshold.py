@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from goldmeter.statistics import FewClusters
 from goldmeter.statistics.estimate import NO_ROWS, Method
 from goldmeter.statistics.threshold import DISTANCES, FittedThreshold, fewest_decided, risk_band, threshold_from_labels
 
@@ -44,7 +43,6 @@ def test_is_midway_between_classes_that_are_apart() -> None:
     assert fitted.threshold == pytest.approx(0.4, abs=1e-15)
     assert fitted.accuracy.n == 4
     assert str(fitted.accuracy.method) == ".632+ bootstrap+wilson"
-    assert fitted.max_false_pass is None
 
 
 def test_of_several_best_cuts_the_highest() -> None:
@@ -68,37 +66,6 @@ def test_no_other_threshold_is_right_more_often(rows: list[tuple[float, bool]]) 
     best = max(right(rows, t) for t in [*(score for score, _ in rows), math.inf])
 
     assert right(rows, fit(rows).threshold) == best
-
-
-@derandomized
-@given(labelled, st.sampled_from([0.02, 0.1, 0.3, 0.6]))
-def test_a_promise_gives_the_lowest_threshold_that_keeps_it(rows: list[tuple[float, bool]], alpha: float) -> None:
-    def risk(threshold: float) -> float:
-        return (sum(score >= threshold and not label for score, label in rows) + 1) / (len(rows) + 1)
-
-    threshold = fit(rows, max_false_pass=alpha).threshold
-    lower = [score for score, _ in rows if score < threshold]
-
-    assert risk(threshold) <= alpha + 1e-9 or threshold == math.inf
-    assert not lower or risk(max(lower)) > alpha
-
-
-def test_a_promise_to_clusters_counts_each_once() -> None:
-    scores, labels = [1, 2, 3, 4, 5, 6, 7, 8], [1, 1, 0, 0, 0, 0, 1, 1]
-    clusters = np.array([0, 1, 2, 2, 2, 2, 3, 4])
-
-    # cluster 2 is a false pass by 1, 3/4, 1/2, 1/4 or 0 of itself: (1/2 + 1)/6 = 1/4
-    with pytest.warns(FewClusters):
-        assert threshold_from_labels(scores, labels, clusters, max_false_pass=0.25).threshold == 4.5
-
-
-def test_a_promise_that_so_few_rows_cannot_make_lets_nothing_pass() -> None:
-    fitted = threshold_from_labels(np.arange(18), np.ones(18), max_false_pass=0.05)
-
-    assert fitted.threshold == math.inf
-    assert fitted.accuracy.value == 0.0
-    assert str(fitted.accuracy.method) == ".632+ bootstrap+wilson; one class of labels; nothing passes"
-    assert threshold_from_labels(np.arange(19), np.ones(19), max_false_pass=0.05).threshold == 0.0
 
 
 def out_of_bag(scores: np.ndarray, labels: np.ndarray) -> float:
@@ -155,20 +122,18 @@ def test_clusters_widen() -> None:
 
 
 @derandomized
-@given(labelled, st.randoms(use_true_random=False), st.sampled_from([None, 0.3]))
-def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: Random, risk: float | None) -> None:
+@given(labelled, st.randoms(use_true_random=False))
+def test_order_of_rows_changes_nothing(rows: list[tuple[float, bool]], random: Random) -> None:
     order = list(range(len(rows)))
     random.shuffle(order)
 
-    assert fit([rows[i] for i in order], max_false_pass=risk) == fit(rows, max_false_pass=risk)  # type: ignore[arg-type]
+    assert fit([rows[i] for i in order]) == fit(rows)
 
 
 @derandomized
-@given(labelled, st.sampled_from([0.8, 0.95, 0.999]), st.sampled_from([None, 0.2]))
-def test_value_lies_in_its_interval_in_the_bounds(
-    rows: list[tuple[float, bool]], confidence: float, risk: float | None
-) -> None:
-    accuracy = fit(rows, confidence=confidence, max_false_pass=risk).accuracy  # type: ignore[arg-type]
+@given(labelled, st.sampled_from([0.8, 0.95, 0.999]))
+def test_value_lies_in_its_interval_in_the_bounds(rows: list[tuple[float, bool]], confidence: float) -> None:
+    accuracy = fit(rows, confidence=confidence).accuracy
 
     assert math.isnan(accuracy.value) == (len(rows) == 1)
     assert 0.0 <= accuracy.low < accuracy.high <= 1.0
@@ -214,8 +179,6 @@ def test_constant_scores_are_said() -> None:
         ([0.1, 0.2], [0, math.nan], {}, r"labels\[1\] = nan"),
         ([0.1, 0.2], [0], {}, r"scores has shape \(2,\), labels \(1,\)"),
         ([[0.1]], [[1]], {}, r"shape \(1, 1\)"),
-        ([0.1, 0.2], [0, 1], {"max_false_pass": 0.0}, "max_false_pass = 0.0"),
-        ([0.1, 0.2], [0, 1], {"max_false_pass": math.nan}, "max_false_pass = nan"),
         ([0.1, 0.2], [0, 1], {"confidence": 95.0}, "confidence = 95.0"),
         ([0.1, 0.2], [0, 1], {"clusters": ["a", "a"]}, "one cluster"),
     ],

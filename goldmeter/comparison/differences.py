@@ -185,11 +185,9 @@ def clusters_of(one: Compared) -> "ClusterTotals | None":
 
 def corpus_error(one: Compared) -> tuple[float | None, int]:
     """The standard error of a difference of corpus scores by the influences of rows, or of clusters; their number."""
-    from goldmeter.statistics.paired import jackknife_error
-
     rows = one.row_jackknife
     if one.clusters is None or rows.undefined:
-        return jackknife_error(rows), rows.sums.n
+        return rows.error, rows.sums.n
     sizes, totals, count = one.clusters.sizes, one.clusters.totals[:, 0], len(one.clusters.keys)
     influence = (rows.sums.mean * sizes - totals) * (one.n - 1.0) / one.n
     return sqrt(float(influence @ influence) * count / (count - 1.0)), count

@@ -1,7 +1,6 @@
 """Estimates, intervals, tests and sample sizes: arrays in, small immutable results out."""
 
-from goldmeter.statistics.agreement import Agreement, agreement
-from goldmeter.statistics.bradley_terry import PairSums, Strength, WinRate, strengths, win_rate
+from goldmeter.statistics.agreement import agreement
 from goldmeter.statistics.clusters import FewClusters
 from goldmeter.statistics.corpus import FewRows, corpus_interval
 from goldmeter.statistics.correlation import correlations
@@ -19,13 +18,10 @@ from goldmeter.statistics.multiplicity import max_t, sidak
 from goldmeter.statistics.paired import (
     PairedDifference,
     corpus_difference,
-    corpus_influence,
     mcnemar_midp,
     paired_difference,
 )
 from goldmeter.statistics.power import (
-    TooManyRowsError,
-    detectable_corpus_difference,
     detectable_difference,
     required_rows,
     rows_to_find,
@@ -37,7 +33,6 @@ from goldmeter.statistics.threshold import FittedThreshold, threshold_from_label
 from goldmeter.statistics.transported import (
     BiasModel,
     LabelledEstimate,
-    PeopleDifference,
     bias_model,
     bias_scale,
     people_difference,
@@ -46,13 +41,11 @@ from goldmeter.statistics.transported import (
 from goldmeter.statistics.wilson import score_interval
 
 __all__ = [
-    "Agreement", "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters",
-    "FewRows", "FittedThreshold", "LabelledEstimate", "Method", "PairSums", "PairedDifference", "PeopleDifference",
-    "PpiEstimate", "Strength", "TooManyRowsError", "VarianceSplit", "WinRate", "agreement",
-    "alpha_spending", "bias_model", "bias_scale", "corpus_difference", "corpus_influence", "corpus_interval",
-    "correlations", "cross_fitted", "designed_difference", "designed_mean", "detectable_corpus_difference",
-    "detectable_difference", "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference",
-    "pass_all", "pass_at", "people_difference", "people_rate", "ppi_mean", "question_interval",
-    "required_rows", "rows_to_find", "score_interval", "sidak", "strengths", "threshold_from_labels",
-    "variance_over_rows", "variance_split", "win_rate",
+    "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters", "FewRows",
+    "FittedThreshold", "LabelledEstimate", "Method", "PairedDifference", "PpiEstimate", "VarianceSplit",
+    "agreement", "alpha_spending", "bias_model", "bias_scale", "corpus_difference", "corpus_interval",
+    "correlations", "cross_fitted", "designed_difference", "designed_mean", "detectable_difference",
+    "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at",
+    "people_difference", "people_rate", "ppi_mean", "question_interval", "required_rows", "rows_to_find",
+    "score_interval", "sidak", "threshold_from_labels", "variance_over_rows", "variance_split",
 ]  # fmt: skip

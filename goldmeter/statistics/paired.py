@@ -354,19 +354,11 @@ def difference_of_replicates(
     warn_of_few_rows(n)
     if not isfinite(value):
         return PairedDifference(*unknown(whole, n, Method("undefined score")), 1.0)
-    error, count = jackknife_error(replicates), replicates.sums.n
+    error, count = replicates.error, replicates.sums.n
     if error is None:
         return PairedDifference(*unknown(whole, n, Method("jackknife undefined"), value), 1.0)
     limits, p_value = _student(value, error, count, abs(value) / count, confidence)
     return PairedDifference(*within(value, limits, whole, n, Method("jackknife")), p_value)
-
-
-def jackknife_error(replicates: Replicates) -> float | None:
-    """Return the jackknife's standard error; None for a single item, and if a replicate is undefined."""
-    count = replicates.sums.n
-    if replicates.undefined or count < 2:  # noqa: PLR2004 (no spread)
-        return None
-    return (count - 1.0) * sqrt(replicates.sums.variance / count)
 
 
 def deleted(
@@ -379,25 +371,6 @@ def deleted(
     with np.errstate(invalid="ignore", divide="ignore"):
         without = np.asarray(score(head_total - head), dtype=np.float64) - np.asarray(score(base_total - base))
     return np.asarray(without, dtype=np.float64)
-
-
-def corpus_influence(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike, score: ScoreFunction) -> FloatArray:
-    """Return the influence of each row on score(head) - score(base): shape (n,), float64, with sum 0.
-
-    It is (n - 1)/n times the difference's fall, less the mean fall, when the row is deleted from both. All values are
-    NaN if a score without one row is undefined, or if there is a single row.
-
-    Raises:
-        ValueError: NaN or a wrong shape.
-
-    Source: Efron & Tibshirani 1993, chapter 11.
-
-    >>> base, head = np.array([[0, 1], [0, 1]]), np.array([[1, 1], [0, 1]])
-    >>> corpus_influence(base, head, lambda s: s[..., 0] / s[..., 1])  # 0 without the first row, 1 without the second
-    array([ 0.25, -0.25])
-    """
-    base, head = _check_stats(base_stats, head_stats)
-    return _influence(base, head, score)
 
 
 def totals_of(differences: FloatArray, clusters: Labels | None) -> ClusterTotals | None:
@@ -522,16 +495,6 @@ def _student(value: float, error: float, count: int, rounding_scale: float, conf
         return ((value, value) if determined else (-inf, inf)), p_value
     half = float(stdtrit(count - 1.0, (1.0 + confidence) / 2.0)) * error
     return (value - half, value + half), 2.0 * float(stdtr(count - 1.0, -abs(value) / error))
-
-
-def _influence(base: FloatArray, head: FloatArray, score: ScoreFunction) -> FloatArray:
-    n = base.shape[0]
-    if n <= 1:
-        return np.full(n, nan)
-    without = deleted(base, head, base.sum(axis=0), head.sum(axis=0), score)
-    if not np.isfinite(without).all():
-        return np.full(n, nan)
-    return np.asarray((float(without.mean()) - without) * ((n - 1.0) / n), dtype=np.float64)
 
 
 def _check_margin(margin: float | None) -> None:

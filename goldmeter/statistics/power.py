@@ -11,7 +11,7 @@ from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1p
 
 from goldmeter.statistics import paired
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
-from goldmeter.statistics.clusters import ClusterTotals, Labels, check_clusters, cluster_codes
+from goldmeter.statistics.clusters import ClusterTotals, Labels, check_clusters
 from goldmeter.statistics.moments import evidence, unseen_variance
 from goldmeter.statistics.paired import DifferenceSums, Items
 
@@ -210,41 +210,10 @@ def detectable_of_sums(
     return scale * _root(lambda effect: power_at(count, scale * effect) - power, _T_RANGE)
 
 
-def detectable_corpus_difference(
-    influence: npt.ArrayLike, clusters: Labels | None = None, power: float = 0.8, confidence: float = 0.95
-) -> float:
-    """Return the smallest true difference of corpus scores that `corpus_difference` detects with that power.
-
-    Args:
-        influence: Shape (n,), float64, the result of `corpus_influence`.
-        clusters: Shape (n,), one label per row.
-        power: Probability of detection, between 1 - confidence and 1.
-        confidence: In (0, 1).
-
-    Returns:
-        The difference by normal theory of the jackknife's error. It is infinite for fewer than two rows, without
-        spread, or if the influence is undefined.
-
-    Raises:
-        ValueError: `power` or `confidence` is outside its range, or there is a single cluster.
-
-    Warns:
-        FewClusters: There are fewer than 10 clusters.
-
-    >>> round(detectable_corpus_difference([0.01, -0.01] * 50), 3)  # (1.984 + 0.842)·√(100·0.01²·100/99)
-    0.284
-    """
-    _check_targets(power, confidence)
-    rows = np.asarray(influence, dtype=np.float64)
-    items = rows if clusters is None else np.bincount(cluster_codes(clusters, rows.size), weights=rows)
-    count = items.size
-    if count <= 1 or not np.isfinite(items).all():
-        return inf
-    return detectable_of_error(sqrt(float(items @ items) * count / (count - 1.0)), count, power, confidence)
-
-
 def detectable_of_error(error: float | None, count: int, power: float = 0.8, confidence: float = 0.95) -> float:
-    """Return the smallest difference of corpus scores that is detected with that power.
+    """Return the smallest true difference of corpus scores that is detected with that power.
+
+    By normal theory of the jackknife's error. It is infinite without one, or without spread.
 
     Args:
         error: The jackknife's standard error; None if it is not known.

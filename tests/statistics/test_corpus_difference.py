@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from goldmeter.statistics.estimate import NO_ROWS, Method
-from goldmeter.statistics.paired import corpus_difference, corpus_influence
+from goldmeter.statistics.paired import corpus_difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,26 +35,6 @@ def test_of_a_mean_is_the_paired_t_test() -> None:
     assert found[:4] == pytest.approx((np.mean(head - base), *oracle.confidence_interval(), 60), abs=1e-9)
     assert found.p_value == pytest.approx(oracle.pvalue)
     assert str(found.method) == "jackknife"
-
-
-def test_influences_are_centred_and_make_the_interval() -> None:
-    base, head = versions(80)
-    influence = corpus_influence(base, head, ratio)
-    found = corpus_difference(base, head, ratio)
-
-    # t(79) = 1.9904502
-    half = 1.9904502 * math.sqrt(80 / 79 * (influence**2).sum())
-    assert influence.sum() == pytest.approx(0.0, abs=1e-12)
-    assert found.high - found.value == pytest.approx(half, abs=1e-8)
-
-
-def test_influences_of_a_mean_are_its_rows() -> None:
-    base, head = np.random.default_rng(4).random((2, 20))
-
-    influence = corpus_influence(*(np.column_stack([x, np.ones(20)]) for x in (base, head)), ratio)
-
-    d = head - base
-    assert influence == pytest.approx((d - d.mean()) / 20)
 
 
 def test_whole_clusters_are_deleted() -> None:
@@ -99,7 +79,6 @@ def test_what_is_undefined_has_no_spread() -> None:
     assert undefined[1:] == (-1.0, 1.0, 2, Method("undefined score"), 1.0)
     assert corpus_difference(one, one, ratio) == (0.0, -1.0, 1.0, 2, Method("jackknife undefined"), 1.0)
     assert corpus_difference(one[:1], one[:1], ratio) == (0.0, -1.0, 1.0, 1, Method("jackknife undefined"), 1.0)
-    assert np.isnan(corpus_influence(one, one, ratio)).all()
 
 
 def test_no_rows() -> None:
@@ -107,7 +86,6 @@ def test_no_rows() -> None:
 
     assert math.isnan(found.value)
     assert found[1:] == (-1.0, 1.0, 0, NO_ROWS, 1.0)
-    assert corpus_influence(np.empty((0, 2)), np.empty((0, 2)), ratio).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -121,5 +99,3 @@ def test_no_rows() -> None:
 def test_unusable_statistics_are_refused(base: object, head: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         corpus_difference(base, head, ratio)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=message):
-        corpus_influence(base, head, ratio)  # type: ignore[arg-type]

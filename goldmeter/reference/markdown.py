@@ -3,8 +3,19 @@
 import inspect
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from goldmeter.pipeline.yaml import load_yaml
 
 NONE = "–"
+
+
+@cache
+def meanings() -> dict[str, dict[str, str]]:
+    """What options say where nothing nearer to them does: of `settings` by path, of `metrics` by name."""
+    content: dict[str, dict[str, str]] = load_yaml(Path(__file__).with_name("meanings.yaml"))
+    return content
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

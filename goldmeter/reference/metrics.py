@@ -9,30 +9,12 @@ from typing import Any
 from goldmeter.metrics.base import Metric
 from goldmeter.metrics.catalogue import configure, families, metric_class, names
 from goldmeter.reference import allowed
-from goldmeter.reference.markdown import code, opening, option_notes, paragraphs, said_of_all, sentence, table
+from goldmeter.reference.markdown import code, meanings, opening, option_notes, paragraphs, said_of_all, sentence, table
 from goldmeter.text.tokenizers import TOKENIZERS
 
 SHARED = (*Metric.model_fields,)
 """Options that every metric has."""
 FAMILIES = ("lexical", "semantic", "judge")
-OF_ALL = {
-    "aggregation": "of several references: the best, or the mean",
-    "aggregate": "the value of all rows: of their summed statistics, or their mean",
-    "case_sensitive": "case counts",
-    "distance": "which edit distance",
-    "fuzzy_match": "near misses count",
-    "lowercase": "case does not count",
-    "max_order": "longest n-gram",
-    "min_order": "shortest n-gram",
-    "scale": "the score of equal texts",
-    "synonyms": "words that share a synset of WordNet match",
-    "tokenizer": "how texts are split",
-    "match_all": "every phrase must be there",
-    "case_insensitive": "case does not count",
-    "remove_punctuation": "ASCII punctuation does not count",
-    "similarity_threshold": "from which cosine on a phrase is there",
-}
-"""What options say by their name, where the metric's docstring has no line for them."""
 
 
 def overview() -> str:
@@ -139,7 +121,7 @@ def _option_rows(cls: type[Metric]) -> Iterator[list[str]]:
     notes = option_notes(cls, _own(cls))
     for name in _own(cls):
         field = cls.model_fields[name]
-        meaning = notes.get(name) or OF_ALL.get(name, "")
+        meaning = notes.get(name) or meanings()["metrics"].get(name, "")
         yield [code(name), _shown(field.default), allowed.of_field(field), sentence(meaning)]
 
 

@@ -12,47 +12,11 @@ from goldmeter.pipeline import params
 from goldmeter.pipeline.defaults import PATH, defaults
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.reference import allowed
-from goldmeter.reference.markdown import code, opening, option_notes, sentence, table
+from goldmeter.reference.markdown import code, meanings, opening, option_notes, sentence, table
 from goldmeter.reference.metrics import definition
 
 NAME = "NAME"
 """Stands in a path for a name that the user chooses."""
-PLAIN = {
-    "dataset.candidates.NAME.response": "the column of its answers",
-    "dataset.candidates.NAME.label": "a column of true or false, 1 or 0, yes or no; other words are mapped by options",
-    "dataset.candidates.NAME.labelled": "the column of the answer that was labelled, or of its sha256",
-    "dataset.candidates.NAME.about": "facts that the report shows",
-    "dataset.candidates.response": "the column of the answers",
-    "dataset.candidates.label": "a column of true or false, 1 or 0, yes or no; other words are mapped by options",
-    "dataset.candidates.labelled": "the column of the answer that was labelled, or of its sha256",
-    "dataset.candidates.about": "system → facts that the report shows",
-    "dataset.label_file.path": "the file",
-    "dataset.label_file.label": "the column of the labels, or options as below",
-    "dataset.scores.NAME.column": "{candidate} stands for the candidate's name",
-    "dataset.scores.NAME.columns": "the columns of several people, with human: true; the score is their mean",
-    "dataset.scores.NAME.human": "true: grades that people gave; the judge is compared with them",
-    "dataset.scores.NAME.bounds": "smallest and largest possible number; none: unknown",
-    "dataset.scores.NAME.threshold": "from which number on a row passes",
-    "dataset.scores.NAME.higher_is_better": "false: a row passes at or below the threshold",
-    "judge.preference.pairs": "all, or pairs of candidates",
-    "judge.preference.prompt": "a template over both answers",
-    "judge.filters.field": "a column of data/normalize",
-    "judge.filters.operator": "of a list, such as references, one text must meet it; for a negation all must",
-    "judge.filters.value": "what it is compared with; none: with nothing",
-    "judge.panel.model": "none: that of the section, as for every option that a judge of the panel does not state",
-    "judge.panel.base_url": "of its server",
-    "judge.panel.server": "name of its server in the ledger; not stated beside another base_url: its address",
-    "judge.panel.api_key_env": "environment variable that holds its key; not stated beside another base_url: no key",
-    "judge.panel.seed": "of its server",
-    "judge.panel.temperature": "of its server",
-    "judge.variables.input": "the question",
-    "judge.variables.ground_truth": "what is right",
-    "judge.variables.output": "the answer",
-    "run.judge.prices.NAME.input": "of prompts",
-    "run.judge.prices.NAME.output": "of replies, what a model thinks included",
-    "run.judge.prices.NAME.batch": "factor on both for the calls of a batch",
-}
-"""What options say where defaults.yaml and the model have no word on them."""
 _LINE = re.compile(r"(?P<indent> *)(?P<name>[^\s:#]+):(?P<value>(?: [^#\n]*?)?)(?:\s+# (?P<comment>.*))?")
 
 
@@ -155,7 +119,7 @@ def _rows(path: str, model: type[BaseModel], lines: dict[str, Line]) -> Iterator
     for name, field in model.model_fields.items():
         here = f"{path}.{name}"
         line = lines.get(here) or _example(here, lines)
-        meaning = sentence((line and line.comment) or notes.get(name) or PLAIN.get(here, ""))
+        meaning = sentence((line and line.comment) or notes.get(name) or meanings()["settings"].get(here, ""))
         nested = [*_nested(field.annotation, here)]
         has_lines = bool(nested) or any(each.startswith(f"{here}.") for each in lines)
         yield Option(here, _shown(line, nested=has_lines), allowed.of_field(field), meaning)

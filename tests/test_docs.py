@@ -48,6 +48,14 @@ def leads_to(page: Path, path: str, anchor: str) -> bool:
     return target.exists() and (not anchor or anchor in anchors(target))
 
 
+def test_every_link_for_language_models_leads_to_a_page() -> None:
+    text = (ROOT / "llms.txt").read_text(encoding="utf-8")
+    pages = {named(page) for page in PAGES} | {"goldmeter/project/files/AGENTS.md"}
+
+    assert set(re.findall(r"\]\(([^)]+)\)", text)) <= pages
+    assert text.count("](") > 5
+
+
 def test_every_page_is_reached_from_the_readme() -> None:
     found, todo = {README}, [README]
     while todo:

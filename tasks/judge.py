@@ -107,7 +107,8 @@ def expect(params: Params) -> Contract:
         column_A="failed_allowed",
         column_B="failed",
         or_equal=True,
-        notes="Too many rows have no verdict; the limit is judge.max_unmeasured.",
+        notes="Too many rows have no verdict; the limit is judge.max_unmeasured; they count for "
+        "aggregate.max_unmeasured, too.",
     )
     few_pairs = gxe.ExpectColumnPairValuesAToBeGreaterThanB(
         column_A="pairs_failed_allowed",

@@ -17,7 +17,7 @@ from tasks.__main__ import OTHERS
 # What one wants to do → its commands, in the order in which a new user needs them. Those that are no module of flows
 # are of `python -m tasks`.
 GROUPS = {
-    "Your data": ("init", "params", "label"),
+    "Your data": ("init", "adopt", "params", "label"),
     "Runs": ("evaluate", "schedule", "summary", "history"),
     "Decisions": ("compare",),
     "Results in other tools": ("export", "gx", "serve_judge"),

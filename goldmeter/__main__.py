@@ -27,6 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if given == ["--version"]:
         print(own_version())
         sys.exit()
+    if given[:1] == ["adopt"]:  # by the library alone: it needs no project, and may make one
+        from goldmeter.project import adopt
+
+        sys.exit(adopt.main(given[1:]))
     if not all(Path(mark).is_file() for mark in MARKS):
         if not given or HELP & {*given}:
             os.chdir(template.ROOT)

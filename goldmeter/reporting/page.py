@@ -34,7 +34,8 @@ from goldmeter.reporting.row_texts import word_diff
 from goldmeter.reporting.score_tables import MetricScores, SliceTable, by_metric, passing
 from goldmeter.reporting.survey import FieldTable
 from goldmeter.reporting.trends import Series, Trend, trend_charts
-from goldmeter.wording import classes, comparison_lines, notes, several_lines
+from goldmeter.wording import claims, classes, comparison_lines, notes, several_lines
+from goldmeter.wording.claims import AdoptDocument
 from goldmeter.wording.classes import MEANING, ClassSection
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
 from goldmeter.wording.conclusion import Conclusion
@@ -145,6 +146,12 @@ def render(content: Content) -> str:
         script=script,
         scripts=" ".join(f"'{script_hash(text)}'" for text in (head, script)),
     )
+
+
+def render_claims(document: AdoptDocument) -> str:
+    """Render what `goldmeter adopt` found as one self-contained HTML file, without a script."""
+    style = bundle("*.css") + bundle("sections/*.css")
+    return _environment(0).get_template("adopted.html.j2").render(document=document, words=claims, style=style)
 
 
 def _identity(content: Content) -> list[str]:

@@ -7,6 +7,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,15 +80,26 @@ def _zip_rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
         with zipfile.ZipFile(file) as archive:
             # A member that is written again supersedes the earlier one of its name.
             members = {info.filename: info for info in archive.infolist()}
-            header = next((members[name] for name in (HEADER, START) if name in members), None)
-            if header is None:
-                raise DataError(f"{where}: neither {HEADER} nor {START} is in it; the log is incomplete")
-            stated = _header(log.parsed(member(archive, header, where), f"{where}, {header.filename}"), where)
+            stated = _header(_stated(archive, members, where), where)
             samples = (info for name, info in members.items() if SAMPLE.fullmatch(name))
             read = (log.parsed(member(archive, info, where), f"{where}, {info.filename}") for info in samples)
             yield from _rows(read, stated, where)
     except (zipfile.BadZipFile, NotImplementedError) as error:  # the latter: a zip version that Python lacks
         raise DataError(f"{where}: can't be read as .eval: {error}; is the file complete?") from None
+
+
+def header_of(file: Path) -> Mapping[str, Any]:
+    """Return the header of a .eval file; empty if it can't be read."""
+    with suppress(OSError, zipfile.BadZipFile, NotImplementedError, DataError), zipfile.ZipFile(file) as archive:
+        return _stated(archive, {info.filename: info for info in archive.infolist()}, file_name(file))
+    return {}
+
+
+def _stated(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], where: str) -> dict[str, Any]:
+    header = next((members[name] for name in (HEADER, START) if name in members), None)
+    if header is None:
+        raise DataError(f"{where}: neither {HEADER} nor {START} is in it; the log is incomplete")
+    return log.parsed(member(archive, header, where), f"{where}, {header.filename}")
 
 
 def _header(header: Mapping[str, Any], where: str) -> Header:

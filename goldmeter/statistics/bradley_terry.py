@@ -14,7 +14,7 @@ from goldmeter.statistics.arrays import FloatArray, check_confidence
 from goldmeter.statistics.clusters import ClusterTotals, Codes, Labels, numbered
 from goldmeter.statistics.estimate import Estimate, Method
 from goldmeter.statistics.multiplicity import max_t_of_products, sidak
-from goldmeter.statistics.paired import DifferenceSums, difference_of_sums
+from goldmeter.statistics.paired import DifferenceSums, PairedDifference, difference_of_sums
 
 Pairs = Sequence[tuple[int, int]]
 METHOD = Method("bradley-terry+sandwich")
@@ -284,32 +284,13 @@ def _summed(items: FloatArray, codes: Codes) -> FloatArray:
     return sums
 
 
-class WinRate(NamedTuple):
-    """A win rate with its interval, and the p value of "both are preferred equally often".
-
-    0.5 lies outside [low, high] exactly when p_value < 1 - confidence. Without rows the value is NaN.
-
-    Attributes:
-        value: The win rate, in [0, 1].
-        low: Lower limit.
-        high: Upper limit.
-        n: Number of rows.
-        method: How the interval was computed; part of the reports.
-        p_value: Two-sided p value.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-    method: Method
-    p_value: float
-
-
 def win_rate(
     wins: int, ties: int, losses: int, clusters: ClusterTotals | None = None, confidence: float = 0.95
-) -> WinRate:
-    """Estimate a win rate and its interval by the paired difference of points: a win is +1, a tie 0, a loss -1.
+) -> PairedDifference:
+    """Estimate a win rate, in [0, 1], by the paired difference of points: a win is +1, a tie 0, a loss -1.
+
+    The p value is that of "both are preferred equally often": 0.5 lies outside [low, high] exactly when it is below
+    1 - confidence. Without rows the value is NaN.
 
     Args:
         wins: Rows won.
@@ -333,7 +314,6 @@ def win_rate(
     if min(wins, ties, losses) < 0:
         raise ValueError(f"wins = {wins}, ties = {ties}, losses = {losses}: expected counts of 0 or more")
     points = np.repeat([1.0, 0.0, -1.0], [wins, ties, losses])
-    value, low, high, n, method, p_value = difference_of_sums(
-        DifferenceSums.of(points, 1.0), clusters, confidence=confidence
-    )
-    return WinRate((1.0 + value) / 2.0, (1.0 + low) / 2.0, (1.0 + high) / 2.0, n, method, p_value)
+    found = difference_of_sums(DifferenceSums.of(points, 1.0), clusters, confidence=confidence)
+    value, low, high = ((1.0 + each) / 2.0 for each in found[:3])
+    return found._replace(value=value, low=low, high=high)

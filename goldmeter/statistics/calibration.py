@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from goldmeter.statistics.arrays import FloatArray, binary_array, check_scores, finite_array
 from goldmeter.statistics.clusters import FewClusters, Labels, cluster_codes
-from goldmeter.statistics.cross_fit import assigned_folds, fitted
+from goldmeter.statistics.cross_fit import FOLDS, assigned_folds, fitted
 
 # Draws of the test: the smallest p value is 1/1000.
 DRAWS = 999
@@ -18,8 +18,6 @@ DRAWS = 999
 _BLOCK = 1_000_000
 # Probabilities are at least this far from 0 and 1: the logit is then finite, and no label impossible.
 _LEAST = 1e-6
-# Parts of the labels for cross-fitting.
-FOLDS = 5
 # Intercept and slope of the curve that changes no probability.
 _UNCHANGED = np.array([0.0, 1.0])
 # Statistics that differ by less are ties.

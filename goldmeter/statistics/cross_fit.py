@@ -11,6 +11,8 @@ from goldmeter.statistics.arrays import Bounds, FloatArray, finite_array, unit_l
 from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
 from goldmeter.statistics.ppi import ROUNDING
 
+# Parts of the labels for cross-fitting.
+FOLDS = 5
 # Keeps the intercept finite when all labels are equal.
 _INTERCEPT_PENALTY = 0.01
 _NEWTON_STEPS = 50
@@ -22,7 +24,6 @@ def cross_fitted(
     x_labelled: npt.ArrayLike,
     x_rest: npt.ArrayLike,
     clusters: Labels | None = None,
-    folds: int = 5,
     bounds: Bounds = (0.0, 1.0),
 ) -> tuple[FloatArray, FloatArray]:
     """Combine several scores into one for `ppi_mean`: the label that a logistic regression on them expects.
@@ -36,14 +37,13 @@ def cross_fitted(
         x_labelled: Scores of the labelled rows, shape (n, k), float64, of any scale.
         x_rest: Scores of the rows without a label, shape (n_rest, k).
         clusters: Cluster of each labelled row, shape (n,).
-        folds: Number of folds, at least 2.
         bounds: Lower and upper bound of the labels.
 
     Returns:
         The combined scores of both groups of rows, shapes (n,) and (n_rest,), within `bounds`.
 
     Raises:
-        ValueError: NaN, a wrong shape, labels outside the bounds, a single cluster, or fewer than 2 folds.
+        ValueError: NaN, a wrong shape, labels outside the bounds, or a single cluster.
 
     Source: Zrnic & Candès 2024 (arXiv 2309.16598).
 
@@ -53,9 +53,9 @@ def cross_fitted(
     """
     labels = unit_labels(y, bounds)
     table, others = finite_array(x_labelled, "x_labelled", 2), finite_array(x_rest, "x_rest", 2)
-    _check_tables(labels, table, others, folds)
+    _check_tables(labels, table, others)
     table, others = _standardised(table, others)
-    fold = assigned_folds(labels, table, clusters, folds)
+    fold = assigned_folds(labels, table, clusters, FOLDS)
     used = np.unique(fold)
     inside, outside = np.zeros(labels.size), np.zeros(others.shape[0])
     for left_out in used if used.size > 1 else ():
@@ -137,9 +137,7 @@ def _linear(table: FloatArray, model: FloatArray) -> FloatArray:
     return linear
 
 
-def _check_tables(labels: FloatArray, table: FloatArray, others: FloatArray, folds: int) -> None:
-    if folds < 2:  # noqa: PLR2004 (one to learn from, one to score)
-        raise ValueError(f"folds = {folds}: expected 2 or more, such as 5")
+def _check_tables(labels: FloatArray, table: FloatArray, others: FloatArray) -> None:
     if table.shape[0] != labels.size:
         message = f"y has {labels.size} rows, x_labelled {table.shape[0]}: give the scores of just the labelled rows"
         raise ValueError(message)

@@ -16,10 +16,10 @@ from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Mask
 from goldmeter.estimates.headline import have_labels, standard_error
 from goldmeter.estimates.judge_error import MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
-from goldmeter.estimates.primary import VERDICT, column
+from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import VerdictSource, changes
-from goldmeter.estimates.sums import summed
+from goldmeter.estimates.sums import column_of, summed
 from goldmeter.estimates.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
 from goldmeter.statistics.weighted import WeightedSums
 from goldmeter.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
@@ -404,7 +404,7 @@ def is_by_judge_alone(one: Compared) -> bool:
 def _lack_labels(pairing: Pairing) -> bool:
     """Whether labels of shared rows failed to be measured, in either version."""
     sides = (pairing.base, pairing.base_rows), (pairing.head, pairing.head_rows)
-    labels = [label.rows(rows) for candidate, rows in sides if (label := column(candidate, LABEL)) is not None]
+    labels = [label.rows(rows) for candidate, rows in sides if (label := column_of(candidate, LABEL)) is not None]
     return any(bool((np.isnan(label.values) & ~label.not_asked).any()) for label in labels)
 
 

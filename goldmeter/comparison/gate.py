@@ -13,8 +13,9 @@ from goldmeter.estimates.column_facts import resource_measures
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.headline import deciding, have_labels
 from goldmeter.estimates.human_labels import LABEL
-from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, column, primary
+from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, primary
 from goldmeter.estimates.repeated_answers import names
+from goldmeter.estimates.sums import column_of
 from goldmeter.estimates.targets import Maximum
 from goldmeter.pipeline.settings import Section, Share
 from goldmeter.wording.comparison_document import DecisionEntry, NeededEntry, PairEntry, WorstSlice
@@ -276,7 +277,7 @@ def of_blocks(sides: Sequence[tuple[Candidate, Positions]]) -> Candidate:
 
 
 def _lost_labels(base: Candidate, head: Candidate) -> bool:
-    older, newer = column(base, LABEL), column(head, LABEL)
+    older, newer = column_of(base, LABEL), column_of(head, LABEL)
     if older is None:
         return False
     labelled = ~np.isnan(older.values)

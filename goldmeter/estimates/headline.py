@@ -9,9 +9,9 @@ from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.human_labels import FEWEST, LABEL
 from goldmeter.estimates.judge_error import MOST_OUTSIDE, STATED_IN_WORDS, STATED_RATE, offline_bias
 from goldmeter.estimates.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
-from goldmeter.estimates.primary import VERDICT, Primary, column, primary
+from goldmeter.estimates.primary import VERDICT, Primary, primary
 from goldmeter.estimates.signature import OFFLINE, VerdictSource
-from goldmeter.estimates.sums import CandidateSums, System
+from goldmeter.estimates.sums import CandidateSums, System, column_of
 
 if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import BiasModel
@@ -161,13 +161,13 @@ def rates(
 
 def _is_graded(candidate: CandidateSums, metric: str) -> bool:
     """Whether a metric has a score beside its pass rate."""
-    scores = column(candidate, metric)
+    scores = column_of(candidate, metric)
     return scores is not None and scores.facts.has_graded_score
 
 
 def _rate(candidate: CandidateSums, metric: str, entry: MetricEntry) -> Mapping[str, Any]:
     """The pass rate of a metric, or its score if it has none; unknown while its threshold is not fitted."""
-    scores = column(candidate, metric)
+    scores = column_of(candidate, metric)
     if scores is not None and scores.facts.awaits_threshold:
         return NOTHING
     return entry.get("pass_rate") or entry
@@ -209,7 +209,7 @@ def _by_labels(
     primary: Primary, candidate: CandidateSums, metrics: Mapping[str, MetricEntry], judge: VerdictSource
 ) -> HeadlineEntry | None:
     """The headline from human labels of the same rows; None without enough of them."""
-    entry, labels = metrics.get(LABEL), column(candidate, LABEL)
+    entry, labels = metrics.get(LABEL), column_of(candidate, LABEL)
     if entry is None or labels is None:
         return None
     n, rows = entry["n"], labels.n_rows

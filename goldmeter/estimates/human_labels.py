@@ -18,6 +18,7 @@ from goldmeter.estimates.metrics_report import (
     PredictionPowered,
     ThresholdEntry,
 )
+from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
 from goldmeter.models.offline.measured import measured, share_trained_on
 
@@ -311,11 +312,6 @@ def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | Non
     clusters = None if candidate.groups is None else candidate.groups[both]
     scores = column.facts.sign * column.values[both]
     return LabelledScores(scores, label.values[both], passed, clusters, candidate.keys[both])
-
-
-def column_of(candidate: Candidate, name: str) -> ScoreColumn | None:
-    """The column of this name; None without."""
-    return next((column for column in candidate.columns if column.name == name), None)
 
 
 def interval(estimate: "Estimate | PairedDifference") -> Interval:

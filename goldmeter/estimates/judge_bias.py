@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.estimates import is_one_cluster, silenced
-from goldmeter.estimates.human_labels import FEWEST, LABEL, column_of
+from goldmeter.estimates.human_labels import FEWEST, LABEL
 from goldmeter.estimates.metrics_report import JudgeBiasEntry, SystemBias
 from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
 
 # Verdict less label is within ±1, and the difference of two systems within ±2.

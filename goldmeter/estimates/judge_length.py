@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.estimates import UNBOUNDED
-from goldmeter.estimates.human_labels import FEWEST, LABEL, column_of
+from goldmeter.estimates.human_labels import FEWEST, LABEL
 from goldmeter.estimates.metrics_report import LengthBiasEntry, LengthSlope
 from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
 
 

@@ -12,7 +12,6 @@ from goldmeter.estimates.human_labels import (
     FEWEST,
     LABEL,
     cheap_scores,
-    column_of,
     expected_labels,
     most_have,
     powered_entry,
@@ -22,6 +21,7 @@ from goldmeter.estimates.judge_error import rate_bias
 from goldmeter.estimates.metrics_report import PredictionPowered
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import VerdictSource
+from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
 
 if TYPE_CHECKING:  # importing scipy takes half a second

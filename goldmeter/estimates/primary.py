@@ -7,7 +7,7 @@ from typing import NamedTuple
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.human_labels import FEWEST, LABEL
-from goldmeter.estimates.sums import AnyColumn_co, Counted, OfColumns, System
+from goldmeter.estimates.sums import Counted, System, column_of
 from goldmeter.metrics.catalogue import correctness_verdict
 
 # The judge's verdict on whether an answer is right.
@@ -58,9 +58,9 @@ def primary(chosen: str | None, candidates: Sequence[System], *, random: bool = 
     labelled = [_is_labelled(candidate, random=random) for candidate in candidates]
     if all(labelled):
         return Primary(LABEL, Reason.LABELS_OF_ALL if len(labelled) > 1 else Reason.LABELS)
-    judged = [_is_measured(column(candidate, VERDICT)) for candidate in candidates]
+    judged = [_is_measured(column_of(candidate, VERDICT)) for candidate in candidates]
     if all(judged):
-        any_label = any(_is_measured(column(candidate, LABEL)) for candidate in candidates)
+        any_label = any(_is_measured(column_of(candidate, LABEL)) for candidate in candidates)
         return Primary(VERDICT, Reason.SOME_LABELS if any_label else Reason.NO_LABELS)
     raise ParamsError(
         f"{option}: none, but there are neither human labels of all systems nor verdicts of a judge; name the "
@@ -78,11 +78,6 @@ def measure_names(candidates: Sequence[System]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def column(candidate: OfColumns[AnyColumn_co], name: str) -> AnyColumn_co | None:
-    """A candidate's column of this name; None if it has none."""
-    return next((column for column in candidate.columns if column.name == name), None)
-
-
 def _value_name(column: Counted) -> list[str]:
     return [f"{column.name}{VALUE}"] if column.facts.has_graded_score else []
 
@@ -96,7 +91,7 @@ def _require_known(chosen: str, candidates: Sequence[System], option: str) -> No
 
 def _is_labelled(candidate: System, *, random: bool) -> bool:
     """Whether the labels allow a statement on all rows: enough of them, on all rows or on a random part."""
-    label = column(candidate, LABEL)
+    label = column_of(candidate, LABEL)
     if label is None:
         return False
     missing = label.n_rows - label.n_measured

@@ -18,8 +18,8 @@ from goldmeter.estimates.dataset_counts import PartCounts, part_counts
 from goldmeter.estimates.estimates import corpus_score
 from goldmeter.estimates.failures import FailureSums
 from goldmeter.estimates.human_labels import LABEL, MOST_HASHED, MOST_LABELLED, with_few_labelled
-from goldmeter.estimates.primary import VERDICT, column
-from goldmeter.estimates.sums import CandidateSums, ColumnSums, Summand, added, candidate_sums
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.sums import CandidateSums, ColumnSums, Summand, added, candidate_sums, column_of
 from goldmeter.pipeline.tables import Parts
 
 if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
@@ -105,7 +105,7 @@ def smallest(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def labelled_part(parts: ScoreParts, number: int, below: int | None, *, grouped: bool) -> list[Candidate]:
     """The labelled rows of a part, those whose key is less than `below`; None: all."""
     found = [with_few_labelled(one, below) for one in parts.candidates(number, NONE_FITTED, grouped=grouped)]
-    if not any(len(one.keys) and column(one, VERDICT) is not None for one in found):
+    if not any(len(one.keys) and column_of(one, VERDICT) is not None for one in found):
         return found
     answers = parts.load.part(number, ["response"])["response"].fill_null("")
     lengths = pc.utf8_length(pc.utf8_trim_whitespace(answers)).to_numpy().astype(np.int64)
@@ -293,7 +293,7 @@ def _domain_reasons(judge: Parts, number: int) -> pa.ChunkedArray | None:
 
 def _with_domain(sums: CandidateSums, candidate: Candidate, reasons: pa.ChunkedArray | None) -> CandidateSums:
     """The sums with how many judged rows lie outside of the judge's domain, and why; and how many a cascade decided."""
-    verdicts = column(candidate, VERDICT)
+    verdicts = column_of(candidate, VERDICT)
     judged = candidate.positions if verdicts is None else candidate.positions[~np.isnan(verdicts.values)]
     if reasons is None:
         return sums

@@ -135,6 +135,11 @@ class OfColumns(Protocol[AnyColumn_co]):
     def columns(self) -> Sequence[AnyColumn_co]: ...
 
 
+def column_of(candidate: OfColumns[AnyColumn_co], name: str) -> AnyColumn_co | None:
+    """A candidate's column of this name; None if it has none."""
+    return next((column for column in candidate.columns if column.name == name), None)
+
+
 class WeightedColumn(NamedTuple):
     """Weighted sums of a score column's measured rows.
 

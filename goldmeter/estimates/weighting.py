@@ -20,8 +20,8 @@ from goldmeter.estimates.metrics_report import (
     WeightedEntry,
     WeightingEntry,
 )
-from goldmeter.estimates.primary import VERDICT, column
-from goldmeter.estimates.sums import CandidateSums, ColumnSums, WeightedColumn, summed
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.sums import CandidateSums, ColumnSums, WeightedColumn, column_of, summed
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.tables import Parts
 
@@ -56,7 +56,7 @@ class RowWeights(NamedTuple):
 
     def outside(self, candidate: CandidateSums) -> float:
         """The weighted share of judged rows outside of the judge's domain."""
-        judged = column(candidate, VERDICT)
+        judged = column_of(candidate, VERDICT)
         if judged is None or judged.weighted is None or not judged.weighted.scores.weight:
             return 0.0
         return judged.weighted.outside / judged.weighted.scores.weight
@@ -154,7 +154,7 @@ class Mix(NamedTuple):
         """The share by the mix of judged rows outside of the judge's domain."""
         share = 0.0
         for value, columns in candidate.slices.get(self.column, {}).items():
-            one = column(replace(candidate, columns=columns), VERDICT)
+            one = column_of(replace(candidate, columns=columns), VERDICT)
             if one is not None and one.n_measured:
                 share += self.shares[value] * one.outside / one.n_measured
         return share
@@ -364,7 +364,7 @@ def weighted(scored: Sequence[CandidateSums], entries: Candidates, weighting: We
 
 def _outside(candidate: CandidateSums, weighting: Weighting) -> "Counter[str]":
     """Why rows lie outside of the judge's domain → the weighted share of such rows."""
-    judged = column(candidate, VERDICT)
+    judged = column_of(candidate, VERDICT)
     share = weighting.outside(candidate) if judged is not None and judged.n_measured else 0.0
     total = candidate.outside.total()
     return Counter({why: share * n / total for why, n in candidate.outside.items()})

@@ -11,6 +11,7 @@ from statistics import median
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from goldmeter.metrics.base import NO_PASS_RATE
 from goldmeter.text.class_names import key
 
 Task: TypeAlias = Literal["qa", "choice", "classification", "number", "json", "summary", "translation", "text"]
@@ -34,7 +35,9 @@ class Plan(NamedTuple):
 
 _HALF: Mapping[str, Any] = {"threshold": 0.5}
 _NONE: Mapping[str, Any] = {}
-_SIMILARITY: Options = {"semantic_similarity": {"threshold": 0.7}}
+# Long texts have no threshold that anybody chose.
+_NO_RATE: Mapping[str, Any] = {"threshold": NO_PASS_RATE}
+_SIMILARITY: Options = {"semantic_similarity": _NO_RATE}
 # Of qa, the sections of the bundled params.yaml.
 PLANS: Mapping[Task, Plan] = {
     "qa": Plan(
@@ -43,7 +46,7 @@ PLANS: Mapping[Task, Plan] = {
             **dict.fromkeys(("f1", "bleu", "gleu", "rouge", "meteor", "non_llm_string_similarity"), _HALF),
         },
         {
-            **_SIMILARITY,
+            "semantic_similarity": {"threshold": 0.7},
             "similarity": {"threshold": 3.0},
             "reference_match": {"threshold": 0.7},
             "semantic_list_contains": {},
@@ -67,7 +70,7 @@ PLANS: Mapping[Task, Plan] = {
         "rouge_f1_score",
     ),
     "translation": Plan(dict.fromkeys(("chrf", "bleu", "ter", "length_ratio"), _NONE), _SIMILARITY, "chrf"),
-    "text": Plan(dict.fromkeys(("rouge", "chrf", "meteor", "f1"), _NONE), _SIMILARITY, "rouge_f1_score"),
+    "text": Plan({**dict.fromkeys(("rouge", "chrf", "meteor"), _NONE), "f1": _NO_RATE}, _SIMILARITY, "rouge_f1_score"),
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.dataset.tasks import PLANS, TASKS, Recognised, Texts, classes, recognised, sections
+from goldmeter.dataset.tasks import PLANS, TASKS, Recognised, Task, Texts, classes, recognised, sections
 from goldmeter.metrics.catalogue import configure
 from goldmeter.text.class_names import ClassNames
 from tests.small_project import settings
@@ -131,3 +131,13 @@ def test_any_texts_have_a_task(rows: list[tuple[str | None, list[str]]]) -> None
     assert sections(found).lexical.keys() == PLANS[found.task].lexical.keys()
     assert classes(texts) == sorted({*classes(texts)})
     ClassNames(dict.fromkeys(classes(texts), ()))
+
+
+@pytest.mark.parametrize("task", ["summary", "translation", "text"])
+def test_no_pass_rate_is_invented_for_long_texts(task: Task) -> None:
+    plan = PLANS[task]
+    both = [("lexical", plan.lexical), ("semantic", plan.semantic)]
+
+    metrics = [configure(family, name, options) for family, of in both for name, options in of.items()]
+
+    assert [metric.name for metric in metrics if metric.has_pass_rate] == []

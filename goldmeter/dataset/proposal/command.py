@@ -47,7 +47,7 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
         proposal, found = with_task(propose_for(paths, pattern, chosen), chosen.task)
         path = str(proposal.options["path"])
-        _require_own_folder(path, paths or chosen.files)
+        _require_own_folder(path, paths, chosen)
         before = params.raw().get(NAME) or {}
         kept = write_dataset(proposal.options, proposal.section)
         say(f"{params.PATH}: section {NAME} written, from {proposal.read}\n")
@@ -111,14 +111,19 @@ def parser() -> Parser:
     return command_line
 
 
-def _require_own_folder(path: str, data: Sequence[str]) -> None:
+def _require_own_folder(path: str, paths: Sequence[str], chosen: Chosen) -> None:
     """Raise ParamsError if the folder also holds tables of the pipeline, which DVC would then watch."""
     if inside := tables_in(path):
         folder = f"{path}/mine" if path != "." else "data/mine"
+        data = paths or chosen.files
         files = " ".join(map(shlex.quote, data)) if len(data) > 1 else "…"
+        moved = chosen.renamed({file: f"{folder}/{Path(file).name}" for file in data})
+        named = [("--input", moved.input or ""), *(("--references", file) for file in moved.references)]
+        named += [("--candidate", text) for text in moved.candidates]
+        again = [folder] if paths else [part for pair in named for part in pair]
         raise ParamsError(
             f"{path}: this folder also holds tables of the pipeline, such as {inside[0]}; put the files into a folder "
-            f"of their own:\n  mkdir {folder} && mv {files} {folder}\n  python -m flows.init {folder}"
+            f"of their own:\n  mkdir {folder} && mv {files} {folder}\n  python -m flows.init {shlex.join(again)}"
         )
 
 

@@ -49,6 +49,23 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 
 
 @pytest.mark.usefixtures("clone")
+def test_parallel_files_beside_the_tables_are_told_the_whole_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("src", "ref", "a"):
+        Path(f"{name}.txt").write_text("one\ntwo\n", encoding="utf-8")
+    monkeypatch.setattr(command, "tables_in", lambda _: ["data/load"])
+
+    status, _, err = told(capsys, "--input", "src.txt", "--references", "ref.txt", "--candidate", "x=a.txt")
+
+    assert status == 2
+    assert err.splitlines()[-2:] == [
+        "  mkdir data/mine && mv src.txt ref.txt a.txt data/mine",
+        "  python -m flows.init --input data/mine/src.txt --references data/mine/ref.txt --candidate x=data/mine/a.txt",
+    ]
+
+
+@pytest.mark.usefixtures("clone")
 def test_the_section_is_written_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
     before = params.PATH.read_text(encoding="utf-8")
 

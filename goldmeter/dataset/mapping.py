@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
-from goldmeter.dataset.choices import option
+from goldmeter.dataset.choices import option, options_of
 from goldmeter.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
 from goldmeter.dataset.criteria import StatedCriterion, criteria
 from goldmeter.dataset.labels import LABELS, LabelFault, LabelUse, labels, machine_verdicts
@@ -193,6 +193,8 @@ def _shared(questions: Questions, source: Source) -> tuple[dict[str, Any], Reaso
     slices = [text(name) for name in dataset.slices]
     shared["slices"] = [dict(zip(dataset.slices, values, strict=True)) for values in zip(*slices, strict=True)]
     shared["phrases"] = read("phrases", _phrases)
+    if dataset.choices:
+        shared["phrases"] = [*map(options_of, questions.columns[dataset.choices])]
     shared["contexts"], shared["relevant"] = read("contexts", _retrieved), read("relevant", _retrieved)
     shared["criteria"] = read("criteria", criteria)
     shared["is_missing"] = _are_missing_samples(questions, dataset)

@@ -518,6 +518,8 @@ class Dataset(Section):
     def _check_choices(self) -> Self:
         if self.choices and (self.references is None or len(self.references.columns) != 1 or self.reference_separator):
             raise ValueError("choices: needs one column of references, without reference_separator")
+        if self.choices and self.phrases:
+            raise ValueError("choices and phrases: the choices are the phrases of a row; name one of the two")
         return self
 
     @model_validator(mode="after")

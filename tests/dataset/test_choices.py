@@ -71,6 +71,7 @@ def test_load_reads_the_letter_and_the_text_and_names_what_is_none_of_them() -> 
     good, rejected = loaded(rows, choices="options", limits={"max_rejected": 1.0})
 
     assert [row["references"] for row in good] == [["C", "Oslo"], ["B", "Paris"], ["D", "Riga"]]
+    assert [row["phrases"] for row in good] == [CITIES] * 3
     assert [row["reason"] for row in rejected] == [
         "ref: 'riga' is none of the 4 choices, counted from 0 (dataset.choices_from)",
         "ref: '4' is none of the 4 choices, counted from 0 (dataset.choices_from)",

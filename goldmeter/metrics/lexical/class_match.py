@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from string import ascii_uppercase
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -12,7 +14,7 @@ from pydantic import Field, field_validator
 
 from goldmeter.metrics.base import Floats, MeanMetric
 from goldmeter.metrics.pairs import Pairs
-from goldmeter.text.class_names import NO_CLASS, ClassNames, Named
+from goldmeter.text.class_names import NO_CLASS, ClassNames, Named, key
 from goldmeter.text.normalization import normalize
 
 Writings = dict[str, list[str]]
@@ -26,10 +28,9 @@ class ClassMatch(MeanMetric):
 
     Case, markup, and blanks, hyphens and underscores between words do not count. An answer that names no class, or two,
     is wrong; a name that is negated, or only called possible, does not count. Rows whose references are no class are
-    unmeasured, and failed.
+    unmeasured, and failed. The phrases of a row are the texts of its options A, B, …
     classes: their names, [spam, ham]; or each with other names or the text of the option, {A: Paris, B: [Rome, Roma]}.
-    Beside a reference that is a class, others that are none are its text in that row: [C, Rome].
-    Without classes, a row knows only its reference, which the response must equal after normalisation.
+    Without them, a row knows only its reference, which the response must equal after normalisation.
     """
 
     default_threshold: ClassVar[float | None] = None
@@ -103,19 +104,23 @@ class ClassMatch(MeanMetric):
         def named() -> list[Named]:
             texts = [text or "" for text in pairs.response_texts]
             found = [read(text) if text else NO_CLASS for text in texts]
-            for row, own in enumerate(self._by_row(pairs) if self.classes else ()):
-                if found[row] == NO_CLASS and None in own and any(own):
-                    found[row] = self._with_texts(own, pairs.reference_lists[row]).named(texts[row])
+            options = pairs.phrases.to_pylist() if self.classes and pairs.phrases is not None else []
+            for row, own in enumerate(options):
+                if own and found[row] == NO_CLASS:
+                    found[row] = self._with_options(own).named(texts[row])
             return found
 
         return pairs.once(f"{self.signature()} named", named)
 
-    def _with_texts(self, own: list[str | None], references: Sequence[str]) -> ClassNames:
-        """Return the names with the references of a row that are no class, as other names of the first that is one."""
-        label = next(filter(None, own))
-        texts = [text for text, of in zip(references, own, strict=True) if of is None]
-        writings = self.classes or {}
-        return ClassNames({**writings, label: [*writings[label], *texts]})
+    def _with_options(self, options: Sequence[str]) -> ClassNames:
+        """Return the names with the options of a row, as other names of the letters A, B, … that are classes."""
+        names = {label: [*others] for label, others in (self.classes or {}).items()}
+        counts = Counter(map(key, options))
+        for letter, text in zip(ascii_uppercase, options, strict=False):
+            label = self._names.whole(letter)
+            if label and text.strip() and counts[key(text)] == 1 and self._names.whole(text) is None:
+                names[label].append(text)
+        return ClassNames(names)
 
 
 def _note(named: Named) -> dict[str, Any]:

@@ -54,12 +54,17 @@ def test_options_by_letter_or_text():
     assert scores.tolist() == [1, 1, 1, 0, 0]
 
 
-def test_the_text_beside_the_letter_of_a_reference_is_of_its_row_alone():
-    responses = ["Rome", "The answer is Rome.", "B", "A) Rome", "Paris", "The answer is Paris, not Rome.", "Rome", "no"]
+def test_the_texts_of_the_options_are_those_of_the_row():
+    responses = ["Rome", "The answer is Rome.", "B", "Paris", "Rome or Paris", "Paris, not Rome", "no", "Rome", "Oslo"]
+    phrases = [["Paris", "Rome"]] * 7 + [["B", "Rome"], ["Oslo", "oslo"]]
+    metric = configure("lexical", "class_match", {"classes": ["A", "B"]})
+    pairs = Pairs.of(responses, ["B"] * 9, phrases=phrases)
 
-    scores = score("class_match", responses, [["B", "Rome"]] * 6 + [["A", "Paris"]] * 2, classes=["A", "B"])
-
-    assert scores.tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
+    assert metric.score(metric.stats(pairs)).tolist() == [1, 1, 1, 0, 0, 0, 0, 1, 0]
+    assert [json.loads(text or "{}") for text in metric.row_details(pairs)[3:5]] == [
+        {"class": "A", "expected": "B"},
+        {"note": "two classes named", "named": ["B", "A"], "expected": "B"},
+    ]
 
 
 def test_of_several_references_the_one_that_is_named_is_expected():

@@ -52,6 +52,21 @@ def test_every_gated_metric_with_scores_is_in_the_overview_and_leads_to_its_scor
         assert f'<tr class="metric" id="{target}">' in html
 
 
+def test_without_a_pass_rate_there_is_no_overview_of_them(tmp_path):
+    rows = [each | {"label": None} for each in ROWS]
+    nothing = [None] * len(rows)
+    scores = {}
+    for family, name, key in (("lexical", "f1", "f1"), ("semantic", "semantic_similarity", "meaning")):
+        table = score_table(rows, name, family, None, [each[key] for each in rows], nothing)
+        facts = {fact: value for fact, value in column(name, family, None).items() if fact != "rate_signature"}
+        scores[family] = describe(table, {"columns": {name: facts}})
+
+    html = written(rows, tmp_path, extra=scores)[PAGE]
+
+    assert 'class="overview"' not in html
+    assert "Pass rates by every metric" not in html
+
+
 def test_marks_stand_to_scale_in_the_order_and_shape_of_the_candidates(html):
     overview = html.split('class="overview"')[1].split("</figure>")[0]
     row_of_f1 = overview.split('aria-label="f1: ')[1].split("</div>")[0]

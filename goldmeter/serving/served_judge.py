@@ -26,6 +26,12 @@ _NAMES: Final[Mapping[str, frozenset[str]]] = {
 _ASKED: Final = frozenset(
     {"", "evaluation", "verdict", "correct", "iscorrect", "correctness", "right", "isright", "meaningmatch"}
 )
+# A name that says nothing, as DeepEval gives it, and the words of a question for which it then counts.
+_NUMBERED: Final = re.compile(r"q(?:uestion)?\d+")
+_OF_RIGHT: Final = re.compile(
+    r"(?=.*(?:answer|output|response))(?=.*(?:correct|\bright\b|\bwrong\b|accura|match|same meaning)).*",
+    re.IGNORECASE | re.DOTALL,
+)
 _TRUE, _FALSE = frozenset({"true", "yes", "pass", "correct", "right", "1"}), frozenset(
     {"false", "no", "fail", "incorrect", "wrong", "0"}
 )  # fmt: skip
@@ -93,7 +99,7 @@ def system_one(body: Mapping[str, Any]) -> dict[str, Any]:
         raise BadRequestError("questions: expected an object of objects")
     opinion = opinion_of(_texts(body.get("state")))
     answers = {name: _answer(one, name, opinion) for name, one in questions.items()}
-    return {"model": MODEL, "answers": answers, "usage": {"prompt_tokens": 0, "completion_tokens": 0}}
+    return {"model": MODEL, "answers": answers, "usage": {"input_tokens": 0, "output_tokens": 0}}
 
 
 def chat(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,7 +196,9 @@ def _members(value: Mapping[str, Any], depth: int) -> Iterator[tuple[str, tuple[
 def _answer(question: Mapping[str, Any], name: object, opinion: Opinion) -> dict[str, Any]:
     """Return the answer to one question: of type predicate, noul, or a choice between two verdicts."""
     kind, p = question.get("type"), opinion.probability
-    refusal = opinion.refusal or (None if _plain(name or "") in _ASKED else OTHER_QUESTION)
+    plain = _plain(name or "")
+    is_named = _NUMBERED.fullmatch(plain) is None or _OF_RIGHT.match(str(question.get("instructions"))) is None
+    refusal = opinion.refusal or (OTHER_QUESTION if is_named and plain not in _ASKED else None)
     options = _options(question) if kind == "choice" else {}
     if kind not in {"predicate", "noul"} and not options:
         refusal = refusal or OTHER_QUESTION

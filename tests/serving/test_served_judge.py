@@ -126,6 +126,34 @@ def test_the_system_one_form_has_answers_by_name() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("instructions", "kind"),
+    [
+        ("The actual output is correct, by the expected output.", "noul"),
+        ("Does the answer match the expected one?", "noul"),
+        ("The actual output is polite.", "refusal"),
+        ("The right tone is used.", "refusal"),
+        (None, "refusal"),
+        ({"task": "correct answer"}, "noul"),
+    ],
+)
+def test_deepevals_question_is_answered_if_it_asks_whether_the_answer_is_right(instructions: Any, kind: str) -> None:
+    """DeepEval 4.3.1, metric JevEval: a question has a number for a name, and the state the fields of a test case."""
+    case = {"input": RIGHT["input"], "actual_output": RIGHT["output"], "expected_output": "Paris"}
+
+    reply = system_one(
+        {
+            "model": "m",
+            "state": {"test_case": case},
+            "questions": {"q_0": {"type": "noul", "instructions": instructions}},
+        }
+    )
+
+    assert reply["answers"]["q_0"]["type"] == kind
+    # typesafe-sdk 0.7.5, through which DeepEval asks, reads the counts by these names.
+    assert reply["usage"] == {"input_tokens": 0, "output_tokens": 0}
+
+
 def test_a_choice_between_right_and_wrong_is_answered_and_another_refused() -> None:
     def asked(*values: Any) -> dict[str, Any]:
         choices = [{"value": value} for value in values]

@@ -78,6 +78,7 @@ class Status:
         self.total: int | None = None
         self.share: float | None = None
         self._start, self._start_done = clock(), 0
+        self._began = self._start
         self._marks = deque([_Mark(self._start, 0, 0.0)])
 
     def __call__(
@@ -87,6 +88,7 @@ class Status:
         self.share = done / total if share is None and total else share
         if what != self.what or done < self.done:
             self._start, self._start_done = self.clock(), done
+            self._began = self._began if self.done == 0 else self._start  # else the time of a first result is lost
             self._marks = deque([_Mark(self._start, done, self.share or 0.0)])
         self.what, self.done, self.total, self.note = what, done, total, note
         self._mark()
@@ -98,8 +100,8 @@ class Status:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the current count started."""
-        return self.clock() - self._start
+        """Seconds since the current count started, or what was counted before it without a result."""
+        return self.clock() - self._began
 
     def text(self) -> str:
         """Share, time left, count, rate and note: the end is cut where a terminal is narrow."""
@@ -129,9 +131,10 @@ class Status:
 
     def _rate(self) -> str:
         since = self.done - self._start_done
-        if since <= 0 or self.seconds <= 0:
+        seconds = self.clock() - self._start
+        if since <= 0 or seconds <= 0:
             return ""
-        rate = since / self.seconds
+        rate = since / seconds
         return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:,.1f}/s"  # noqa: PLR2004 (two digits are enough)
 
     def _time_left(self) -> str:

@@ -120,6 +120,19 @@ def test_a_count_that_begins_late_estimates_from_there(clock: Clock) -> None:
     assert status.text() == "judge: 50%, 0:00:10 left, 51 of 101 calls, 5.0/s"
 
 
+def test_the_time_taken_counts_the_wait_for_the_first_call(clock: Clock) -> None:
+    status = Status("judge", clock)
+    status("first call", 0, 1)
+    clock.now += 60
+    status("calls", 1, 101)
+    clock.now += 4
+
+    status("calls", 5, 101)
+
+    assert status.text() == "judge: 5%, 0:01:04, 5 of 101 calls, 1.0/s"
+    assert status.summary() == "judge: 5 calls in 0:01:04, 1.0/s"
+
+
 def test_the_time_left_follows_the_share_of_the_work(clock: Clock) -> None:
     status = after(clock, 10, share=0.5)
 

@@ -277,6 +277,14 @@ def test_a_batch_leaves_room_for_thoughts(server: JudgeServer) -> None:
         (Response(*completion("{}"), delay=3.0), "timeout"),
         (Response(*completion("{}"), cut=5), "connection lost"),
         (Response(200, "x" * (1 << 22) + "x"), "the reply is too large"),
+        (
+            Response(200, "{}", {"Content-Encoding": "br"}),
+            "the reply is compressed by 'br', which was not asked for",
+        ),
+        (
+            Response(200, "{}", {"Content-Encoding": "gzip"}),
+            "Error -3 while decompressing data: incorrect header check",
+        ),
     ],
 )
 def test_a_reply_that_is_lost_is_asked_for_once_more(server: JudgeServer, answer: Answer, said: str) -> None:

@@ -172,7 +172,8 @@ class Exchange:
             calls = _attempts(error)
             if isinstance(error, openai.APITimeoutError):
                 return no_reply(TIMEOUT, start, calls, down=True)
-            problem = str(error.__cause__) if isinstance(error.__cause__, TooLargeError) else "connection lost"
+            is_odd = isinstance(error.__cause__, TooLargeError | httpx2.DecodingError)
+            problem = str(error.__cause__) if is_odd else "connection lost"
             return no_reply(problem, start, calls, down=True)
         self._limit.answered()
         return Body(response.text, response.request.extensions[_STARTED], _attempts(response))

@@ -330,3 +330,15 @@ def test_an_event_stream_is_named_and_not_asked_for_again(server: JudgeServer, b
         False,
     )
     assert len(server.calls) == 1
+
+
+def test_a_reply_that_is_nested_too_deeply_to_be_quoted_is_no_completion(server: JudgeServer) -> None:
+    """JSON is read to a depth that can't be written: it depends on the callers, so that only some depths show it."""
+    nested: list[Any] = []
+    for _ in range(5_000):
+        nested = [nested]
+
+    with chat(server) as client:
+        reply = client.read(200, {"choices": nested}, Support())
+
+    assert reply.problem == "the server's answer is no completion: "

@@ -183,8 +183,8 @@ class Chat:
             choice = completion["choices"][0]
             model = completion.get("model")
             letter = opened(choice["message"], choice.get("finish_reason"), is_json=self._is_json)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
-            return self._exchange.unusable(json.dumps(completion, ensure_ascii=False), start, attempts)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+            return self._exchange.unusable(_written(completion), start, attempts)
         served = printable(self._exchange.clean(model)) if isinstance(model, str) else None
         text, usage = self._exchange.clean(letter.text), usage_in(completion.get("usage"))
         said = tokens_of(choice)
@@ -214,3 +214,11 @@ def _after(support: Support, refusal: RefusedError) -> Other[Support]:
     """Return the request with fewer features that may succeed after a refusal."""
     is_named = support.without(refusal.said, refusal.sent) is not None
     return Other(support.reduced(refusal.said, refusal.sent), is_named)
+
+
+def _written(content: Any) -> str:
+    """Return JSON that was read; empty if it is nested so deeply that it can be read, and not written."""
+    try:
+        return json.dumps(content, ensure_ascii=False)
+    except RecursionError:
+        return ""

@@ -7,6 +7,7 @@ Paris" is "it is N , not R". The patterns were written for short responses.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 # Blanks of the longest response that is looked at, and words of the longest shape.
@@ -66,10 +67,6 @@ class Pattern(NamedTuple):
     kind: int
     search: re.Pattern[str]
     needs: frozenset[str]
-
-    def matches(self, form: str, tokens: frozenset[str]) -> bool:
-        """Return whether a shape has the pattern; tokens: those of the shape."""
-        return not self.needs.isdisjoint(tokens) and self.search.search(form) is not None
 
 
 def _pattern(kind: int, text: str, needs: str) -> Pattern:
@@ -210,8 +207,14 @@ PATTERNS: Mapping[str, Pattern] = {
         "people some many myth misconception often commonly",
     ),
 }
-# Patterns that decide by themselves: no training pair has them, or each that has is wrong.
-DECISIVE = frozenset({"negated verb", "called wrong", "opens with not", "until"})
+# Token → the patterns that need it, or another one.
+_BY_TOKEN = {
+    token: [name for name, pattern in PATTERNS.items() if token in pattern.needs]
+    for pattern in PATTERNS.values()
+    for token in pattern.needs
+}
+# Columns of patterns that decide by themselves: no training pair has them, or each that has is wrong.
+DECISIVE = [[*PATTERNS].index(name) for name in ("negated verb", "called wrong", "opens with not", "until")]
 MARKS = (*PATTERNS, "to the judge", "part of the reference", "words", "names", "others", "references", "name before")
 _TO_JUDGE = re.compile(
     r"\b(?:ignore (?:all|the|any|previous|what)|disregard|mark (?:this|it|the answer)|grader|count this|"
@@ -237,18 +240,18 @@ def marks(question: str, references: Sequence[str], response: str) -> tuple[floa
     if response.count(" ") > MOST_BLANKS or not _may_have(response, question, references):
         return NOTHING
     form = shape(question, references, response)
-    tokens = frozenset(form.split(" "))
-    found = [float(pattern.matches(form, tokens)) for pattern in PATTERNS.values()]
-    values = dict(zip(PATTERNS, found, strict=True))
-    if _ASKS_FOR_ASIDE.search(question):
-        values["other first"] = values["relative"] = 0.0
+    tokens = {*form.split(" ")}
+    needed = {name for token in tokens for name in _BY_TOKEN.get(token, ())}
+    values = {name: name in needed and pattern.search.search(form) is not None for name, pattern in PATTERNS.items()}
+    if (values["other first"] or values["relative"]) and _ASKS_FOR_ASIDE.search(question):
+        values["other first"] = values["relative"] = False
     if values["or"] and (_ASKS_FOR_NAME.search(question) or "called" in form):
-        values["or"] = 0.0
-    values["list"] *= values["list"] and _lists_others(form)
+        values["or"] = False
+    values["list"] = values["list"] and _lists_others(form)
     before = form[: form.find(" R ") + 1] if " R " in form else ""
     counts = (form.count(" "), form.count(" N "), form.count(" W "), form.count(" R "))
     to_judge, part = bool(_TO_JUDGE.search(response)), _is_part(references, response)
-    return (*values.values(), to_judge, part, *map(float, counts), float(" N " in before))
+    return (*map(float, (*values.values(), to_judge, part, *counts, " N " in before)),)
 
 
 def _may_have(response: str, question: str, references: Sequence[str]) -> bool:
@@ -270,11 +273,6 @@ _TRIGGERS = frozenset((_NEEDED | {*_OTHER_TRIGGERS.split()}) - {*_COMMON.split()
 _BLANKS = str.maketrans(',.;:!?"()[]/', " " * 12)
 # A sign between two candidates, or a second sentence.
 _SIGNS = re.compile(r"[;/|\n&?]|[.!] ?[A-Z]|'s [a-z]")
-
-
-def decides(found: Sequence[float]) -> bool:
-    """Return whether a pattern that decides by itself is among those found."""
-    return any(value and name in DECISIVE for name, value in zip(PATTERNS, found, strict=False))
 
 
 def kind_of(found: Sequence[float]) -> int:
@@ -303,17 +301,23 @@ def shape(question: str, references: Sequence[str], response: str) -> str:
     text = f" {' '.join([_lower(token) for token in tokens])} "
     own: set[str] = set()
     for reference in sorted(references, key=len, reverse=True):
-        words = [token.lower() for token in _TOKEN.findall(reference)]
+        words = _words(reference)
         words = words[1:] if len(words) > 1 and words[0] in _ARTICLES else words
         if words:
             own.update(word for word in words if word not in _STOP and word.isalnum())
             text = text.replace(f" {' '.join(words)} ", f" {_REFERENCE} ")
-    asked = [token.lower().removesuffix("'s") for token in _TOKEN.findall(question)]
+    asked = [token.removesuffix("'s") for token in _words(question)]
     others, known = _alternatives(asked) - own, {*asked}
     letters = [_letter(token, own, others, known, capitals) for token in text.split(" ") if token]
     form = _RUN_OF_NAMES.sub(" N", f" {' '.join(filter(None, letters))} ")
     form = form.replace(" r ", " R ") if " R " in form else _OWN_WORDS.sub(" R", form)
     return _RUN.sub(" R", form)
+
+
+@lru_cache(maxsize=1 << 10)
+def _words(text: str) -> list[str]:
+    """Return the tokens of a question or a reference, which several responses share, in lower case."""
+    return [token.lower() for token in _TOKEN.findall(text)]
 
 
 _NUMBERING = re.compile(r"^\s*\(?\d{1,2}[.)]\s", re.MULTILINE)

@@ -160,7 +160,7 @@ def _judged(rows: TextRows, features: NDArray[np.float64]) -> _Objections:
             elif may_be_trap[i]:
                 found[place] = traps.marks(rows.questions[i], references, response)
     in_traps = shipped().traps.probabilities(np.hstack([features[which], found]))
-    in_traps[[*map(traps.decides, found.tolist())]] = OTHER_VALUE
+    in_traps[found[:, traps.DECISIVE].any(axis=1)] = OTHER_VALUE
     for place in np.flatnonzero((in_traps < TRAP) & (kinds[which] < 0)).tolist():
         i, kind = which[place], traps.kind_of(found[place].tolist())
         probabilities[i], kinds[i] = in_traps[place], kind if kind >= 0 else TRAPPED

@@ -1,9 +1,10 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.models.offline import traps
-from goldmeter.models.offline.traps import MARKS, PATTERNS, decides, kind_of, marks, shape
+from goldmeter.models.offline.traps import DECISIVE, MARKS, PATTERNS, kind_of, marks, shape
 from tests.hostile_texts import TEXTS
 
 OR = "Which town is older, Paris or Rome?"
@@ -90,8 +91,9 @@ def test_words_for_the_judge_are_found():
 
 
 def test_some_patterns_decide_by_themselves():
-    assert decides(marks("", ["Paris"], "It was Paris until 1940; now it is Rome."))
-    assert not decides(marks("", ["Paris"], "It is not Paris."))
+    found = [marks("", ["Paris"], text) for text in ("It was Paris until 1940; now it is Rome.", "It is not Paris.")]
+
+    assert np.array(found)[:, DECISIVE].any(axis=1).tolist() == [True, False]
 
 
 @given(

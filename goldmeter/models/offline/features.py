@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from goldmeter.models.offline.lexicon import SEPARATORS
 from goldmeter.models.offline.texts import Texts
-from goldmeter.models.offline.vocabulary import Words, read
+from goldmeter.models.offline.vocabulary import Words, read, stem
 
 if TYPE_CHECKING:
     from goldmeter.models.offline.stream import Stream
@@ -119,12 +119,11 @@ class _Decoded(dict[int, str]):
 
 def _letters(forms: Texts, streamed: "Stream") -> tuple[NDArray[np.uint32], Integers, NDArray[np.int32]]:
     """Return the forms' letters, offsets of each form's, and the number of its stem; a number's value is a form."""
-    from goldmeter.models.offline.word_kernels import letters, stem_stops
-
     count = max(int(streamed.types.max(initial=-1)) + 1 - len(forms), 0)
-    codes, offsets = letters(forms.data, forms.starts, forms.stops)
-    stops = stem_stops(forms.data, forms.starts, forms.stops, np.diff(offsets))
-    stems, distinct = Texts(forms.data, forms.starts, stops).numbered()
+    written = [*forms]
+    codes = np.frombuffer("".join(written).encode("utf-32-le", "surrogatepass"), np.uint32)
+    offsets = np.cumsum([0, *map(len, written)], dtype=np.int64)
+    stems, distinct = Texts.of(map(stem, written)).numbered()
     return (
         np.concatenate([codes, np.arange(_NUMBERS, _NUMBERS + count, dtype=np.uint32)]),
         np.concatenate([offsets, offsets[-1] + 1 + np.arange(count)]),

@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,7 @@ from goldmeter.models.offline.lexicon import (
     STOP,
     UPPER,
 )
-from goldmeter.models.offline.texts import Texts, table_of
-
-if TYPE_CHECKING:
-    from goldmeter.text.kernels.numbering import Table
+from goldmeter.models.offline.texts import Texts
 
 # Characters of a text that are read; the rest is ignored.
 LONGEST = 20_000
@@ -48,6 +45,7 @@ _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _QUOTES = str.maketrans("’‘ʼ＇‐‑–—•", "''''----|")
 _NO_ASCII = re.compile(r"[^\x00-\x7f]")
+_INFLECTION = re.compile(r"(?<=...)(?:ies|ing|es|ed|s|y|e)\Z", re.DOTALL)
 _ROMAN = re.compile(r"(?=[IVXL]{2})(?:X[LX]|L?X{0,3})(?:IX|IV|V?I{0,3})\Z")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
@@ -128,43 +126,16 @@ def _properties(
     raw: Texts,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64], Texts]:
     """Return types, flags, kinds and values of distinct words, and the forms of the types."""
-    from goldmeter.models.offline.word_kernels import folded
-
-    data, offsets, flags, is_plain = folded(raw.data, raw.starts, raw.stops)
-    forms = Texts(data, offsets[:-1], offsets[1:])
-    classes, is_special = _looked_up(forms)
-    flags |= classes | np.where(raw.stops - raw.starts == 1, LETTER * _is_lower(raw), np.int32(0))
-    kinds, values = np.full(len(raw), NO_NUMBER, np.int8), np.full(len(raw), np.nan)
-    others = np.flatnonzero(~is_plain | is_special)
-    known, folds = _known_words(), []
-    for i in others.tolist():
-        word = raw[i]
-        form = fold(word)
-        folds.append(form)
-        flags[i] = _flags(word, form, known)
-        kinds[i], values[i] = number_word(word, form)
-    which = np.arange(len(raw))
-    which[others] = len(raw) + np.arange(len(others))
-    types, distinct = forms.followed_by(Texts.of(folds)).take(which).numbered()
-    return types, flags, kinds, values, distinct
+    folds, flags, kinds, values = zip(*map(_word, raw), strict=True) if len(raw) else ((),) * 4
+    types, forms = Texts.of(folds).numbered()
+    return types, np.array(flags, np.int32), np.array(kinds, np.int8), np.array(values, np.float64), forms
 
 
-def _is_lower(words: Texts) -> NDArray[np.int32]:
-    """Return 1 for each word that begins with a lower-case ASCII letter, else 0."""
-    first = words.data[words.starts] if len(words) else np.zeros(0, np.uint8)
-    return ((first >= ord("a")) & (first <= ord("z"))).astype(np.int32)
-
-
-def _looked_up(forms: Texts) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the classes of each form, KNOWN included, and whether more than its classes is known of it."""
-    lexicon = _lexicon()
-    places = forms.found_in(lexicon.table)
-    classes = np.where(places >= 0, lexicon.flags[places], np.int32(0))
-    plural = np.flatnonzero((classes & KNOWN == 0) & (forms.stops > forms.starts))
-    plural = plural[forms.data[forms.stops[plural] - 1] == ord("s")]
-    singular = Texts(forms.data, forms.starts[plural], forms.stops[plural] - 1).found_in(lexicon.table)
-    classes[plural] |= np.where(singular >= 0, lexicon.flags[singular] & KNOWN, np.int32(0))
-    return classes, (places >= 0) & lexicon.is_special[places]
+@lru_cache(maxsize=1 << 16)
+def _word(word: str) -> tuple[str, int, int, float]:
+    """Return form, flags, kind and value of a word."""
+    form = fold(word)
+    return form, _flags(word, form, _known_words()), *number_word(word, form)
 
 
 def split(text: str) -> Sequence[str]:
@@ -209,6 +180,16 @@ def fold(word: str) -> str:
     return SPELLINGS.get(form, form) or word
 
 
+@lru_cache(maxsize=1 << 16)
+def stem(form: str) -> str:
+    """Return a form without its inflection, roughly, but at least three characters.
+
+    >>> stem("cities"), stem("glasses"), stem("glass"), stem("bed")
+    ('cit', 'glass', 'glass', 'bed')
+    """
+    return form if form.endswith("ss") else _INFLECTION.sub("", form)
+
+
 def number_word(word: str, form: str) -> tuple[int, float]:
     """Return the kind and value of a word as a number; the value is NaN if it is none.
 
@@ -240,29 +221,6 @@ def _flags(word: str, form: str, known: frozenset[str]) -> int:
     letter = len(word) == 1 and word.islower()
     is_known = form in known or form.removesuffix("s") in known
     return flags | CAPITAL * word[0].isupper() | UPPER * upper | KNOWN * is_known | LETTER * letter
-
-
-class _Lexicon(NamedTuple):
-    """All forms of which something is known.
-
-    Attributes:
-        table: To find the number of a form.
-        flags: Shape (n,), int32, classes of each form, KNOWN included.
-        is_special: Shape (n,), forms with another spelling, number words, and those
-            whose flags depend on their case.
-    """
-
-    table: "Table"
-    flags: NDArray[np.int32]
-    is_special: NDArray[np.bool_]
-
-
-@cache
-def _lexicon() -> _Lexicon:
-    known, special = _known_words(), {*SPELLINGS, *NUMBER_WORDS, "may", "an", "the"}
-    forms = sorted(known | FLAGS.keys() | special)
-    flags = [FLAGS.get(form, 0) | KNOWN * (form in known) for form in forms]
-    return _Lexicon(table_of(forms), np.array(flags, np.int32), np.array([form in special for form in forms]))
 
 
 @cache

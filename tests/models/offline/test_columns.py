@@ -8,8 +8,7 @@ from goldmeter.models.offline import domain, judge
 from goldmeter.models.offline.features import TextRows, row_features
 from goldmeter.models.offline.texts import Texts, table_of
 from goldmeter.models.offline.verdict import OBJECTIONS, reasons
-from goldmeter.models.offline.vocabulary import LONGEST, read
-from goldmeter.models.offline.word_kernels import letters, stem_stops
+from goldmeter.models.offline.vocabulary import LONGEST, read, stem
 from tests.hostile_texts import TEXTS
 from tests.models.offline import by_row
 
@@ -45,16 +44,9 @@ def test_words_are_those_of_the_regular_expressions(texts):
         assert repr(found) == repr(by_row.words_of(text))
 
 
-@given(st.lists(TEXT, max_size=5))
-def test_letters_and_stems_are_those_of_pythons_text(texts):
-    forms = Texts.of(texts)
-
-    codes, offsets = letters(forms.data, forms.starts, forms.stops)
-    stops = stem_stops(forms.data, forms.starts, forms.stops, np.diff(offsets))
-
-    assert codes.tolist() == [ord(character) for text in texts for character in text]
-    assert np.diff(offsets).tolist() == [*map(len, texts)]
-    assert [*Texts(forms.data, forms.starts, stops)] == [*map(by_row.stem, texts)]
+@given(TEXT)
+def test_a_stem_is_that_of_pythons_text(text):
+    assert stem(text) == by_row.stem(text)
 
 
 @given(ROWS, st.data())

@@ -6,6 +6,7 @@ import numpy as np
 
 from goldmeter.models.offline import domain, feature_names
 from goldmeter.models.offline.features import RowFeatures
+from goldmeter.models.offline.kinds import CLAUSE, question_kind, reference_kind
 from goldmeter.models.offline.lexicon import (
     CAPITAL,
     CLASSES,
@@ -68,12 +69,22 @@ def outside(rows: RowFeatures, i: int) -> str | None:
         for text, size in zip(rows.texts[i, 1:], sizes[1:], strict=True)
     ) or others > (1 - domain.READABLE) * max(sum(sizes), 1):
         return domain.SCRIPT
+    answers = {rows.distinct[text] for text in rows.texts[i, 1:]}
     speaks_other = lowers >= domain.FEWEST_WORDS and (known < domain.ENGLISH * lowers or foreigns > stops)
-    if speaks_other or (stops == 0 and foreign_asked > 1 and sum(sizes[:2]) > domain.FEWEST_WORDS):
+    if (
+        speaks_other
+        or answers & {*domain._FOREIGN_ANSWERS.split()}
+        or (stops == 0 and foreign_asked > 1 and sum(sizes[:2]) > domain.FEWEST_WORDS)
+    ):
         return domain.LANGUAGE
     if rows.features[i, feature_names.REFERENCE_WORDS] > domain.LONGEST_REFERENCE:
         return domain.REFERENCE_LENGTH
-    return domain.RESPONSE_LENGTH if sizes[1] > domain.LONGEST_RESPONSE else None
+    if sizes[1] > domain.LONGEST_RESPONSE:
+        return domain.RESPONSE_LENGTH
+    if (kind := question_kind(rows.distinct[rows.texts[i, 0]])) in {"why", "how", "explain", "opinion"}:
+        return f'a question of kind "{kind}"'
+    is_clause = reference_kind(rows.distinct[rows.texts[i, 2]]) == CLAUSE
+    return 'a reference of kind "clause"' if is_clause else None
 
 
 def quoted(rows: RowFeatures, begin: int, end: int) -> str:

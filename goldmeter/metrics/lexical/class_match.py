@@ -28,7 +28,7 @@ class ClassMatch(MeanMetric):
 
     Case, markup, and blanks, hyphens and underscores between words do not count. An answer that names no class, or two,
     is wrong; a name that is negated, or only called possible, does not count. Rows whose references are no class are
-    unmeasured, and failed. The phrases of a row are the texts of its options A, B, …
+    unmeasured, and failed. The phrases of a row are the texts of its options, A, B and so on.
     classes: their names, [spam, ham]; or each with other names or the text of the option, {A: Paris, B: [Rome, Roma]}.
     Without them, a row knows only its reference, which the response must equal after normalisation.
     """

@@ -16,6 +16,7 @@ from goldmeter.statistics.paired import PairedDifference, paired_difference
 from goldmeter.wording.claims import SCHEMA, AdoptDocument, ClaimEntry, FileEntry, RunEntry, Shown
 
 CONFIDENCE = 0.95
+SAME_DATE = "both have one date: which came first is not known"
 # Runs with fewer questions in common, as a share of the smaller, are of different data.
 SHARED = 0.5
 # Parts of a name that say a version, a date or a number: with a digit, or one of these words.
@@ -176,6 +177,8 @@ def _claim(runs: Sequence[Run], pair: Pair, found: _Differences | None, level: f
     why: str | None = _why_not(base, head, score, shared)
     if found is not None and result is not None and claimed is not None:
         verdict, why = _verdict(found, result, claimed, level)
+    if base.date == head.date:
+        why = f"{why}; {SAME_DATE}" if why else SAME_DATE
     return {
         "base": pair.base,
         "head": pair.head,

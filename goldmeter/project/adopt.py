@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from goldmeter.comparison import found_logs
 from goldmeter.comparison.claims import document
 from goldmeter.console.arguments import Parser
+from goldmeter.console.format import listed
 from goldmeter.console.terminal import console, exit_status, plain, say, write_markup
 from goldmeter.errors import DataError
 from goldmeter.pipeline import git
@@ -25,6 +26,8 @@ from goldmeter.wording.claims import AdoptDocument, RunEntry
 
 STDOUT = Path("-")
 PAGE = Path("adopted.html")
+# Files of one reason that the terminal lists; the page and the JSON list all.
+FILES_LISTED = 10
 # Where `--into` copies the newest log of most rows.
 DATA, CLAIMS = Path("data/adopted"), Path("reports/claims.json")
 
@@ -41,7 +44,7 @@ def parser() -> Parser:
         prog="python -m flows.adopt",
         description=__doc__,
         epilog="Nothing in the folder is changed, no link is followed, and nothing is sent.",
-        examples=["goldmeter adopt old-logs", "goldmeter adopt old-logs --html --into project"],
+        examples=["python -m flows.adopt old-logs", "python -m flows.adopt old-logs --html --into ../project"],
     )
     add = command_line.add_argument
     add("folder", metavar="FOLDER", type=Path, help="where the logs are, at any depth")
@@ -92,8 +95,11 @@ def _print(result: AdoptDocument) -> None:
     for table in (of_runs, of_claims):
         if table.row_count:
             out.print(table)
+    of_reason: dict[str, list[str]] = {}
     for one in result["not_read"]:
-        say(f"not read: {one['file']}: {one['reason']}")
+        of_reason.setdefault(one["reason"], []).append(one["file"])
+    for reason, files in of_reason.items():
+        say(f"not read: {listed(files, FILES_LISTED)}: {reason}")
     say("\n".join([claims.found(result), claims.result(result), claims.BY_TOOL]))
 
 

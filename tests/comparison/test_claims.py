@@ -107,6 +107,16 @@ def test_failed_calls_that_were_wrong_before_leave_a_win_real() -> None:
     assert verdict(run(values=[0.0] * 40), run(values=[np.nan] * 10 + [1.0] * 30)) == Shown.REAL_WIN
 
 
+def test_runs_of_one_date_are_said_to_have_no_known_order() -> None:
+    base, later = run(), run(file="b", labels=1, date=datetime(2026, 1, 2, tzinfo=UTC))
+
+    claims = document(Found([base, replace(base, file="b", labels=1)], [], 2), "f")["claims"]
+    others = document(Found([base, later], [], 2), "f")["claims"]
+
+    assert "which came first is not known" in str(claims[0]["why"])
+    assert others[0]["why"] is None
+
+
 def test_less_is_better_of_scores_that_say_so() -> None:
     lower = frozenset({"s"})
     base, head = run(values=[1.0] * 30, lower_is_better=lower), run(values=[0.0] * 30, lower_is_better=lower)

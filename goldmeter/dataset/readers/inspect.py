@@ -130,7 +130,8 @@ def _rows(samples: Iterable[Any], stated: Header, where: str) -> Iterator[tuple[
         key = log.part(sample, "id", str, place), log.part(sample, "epoch", str, place)
         present.add(key)
         values = _values(sample, stated, place)
-        asked.setdefault(key[0], values)
+        if stated.epochs > 1:  # of a single one, no other epoch has a question that is missing
+            asked.setdefault(key[0], values)
         yield line, values
     absent = [key for key in stated.expected if key not in present]
     if stated.number is not None and len(present) + len(absent) < stated.number:

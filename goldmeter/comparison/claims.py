@@ -4,12 +4,14 @@ import re
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from goldmeter.comparison.found_logs import Found, Hashes, Run
 from goldmeter.console.format import points
+from goldmeter.dataset.readers import tables
 from goldmeter.statistics.arrays import FloatArray
 from goldmeter.statistics.clusters import FewClusters
 from goldmeter.statistics.paired import PairedDifference, paired_difference
@@ -64,8 +66,11 @@ def document(found: Found, folder: str, score: str | None = None) -> AdoptDocume
 
 
 def families(runs: Sequence[Run]) -> list[str]:
-    """Return the family of each run's system: its name without versions, unless one log has two of a family."""
-    names = [family(run.system) for run in runs]
+    """Return the family of each run's system: its name without versions, unless one log has two of a family.
+
+    It is empty if the log names no system, whose name is then that of the file.
+    """
+    names = ["" if run.system == tables.stem(Path(run.file)) else family(run.system) for run in runs]
     in_log = Counter((run.file, run.task, name) for run, name in zip(runs, names, strict=True))
     shared = {(run.tool, name) for run, name in zip(runs, names, strict=True) if in_log[run.file, run.task, name] > 1}
     return [run.system if (run.tool, name) in shared else name for run, name in zip(runs, names, strict=True)]

@@ -102,7 +102,9 @@ def result(document: AdoptDocument) -> str:
     """Say how many claims hold."""
     verdicts = [claim["verdict"] for claim in document["claims"]]
     each = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in Shown if kind in verdicts)
-    return f"{counted(len(verdicts), 'pair')} of successive runs: {each or 'nothing to compare'}"
+    first = len(document["runs"]) - len(verdicts)
+    earliest = f"; {counted(first, 'run has', 'runs have')} no earlier run of the same questions"
+    return f"{counted(len(verdicts), 'pair')} of successive runs{each and f': {each}'}{earliest}"
 
 
 def measured(run: RunEntry) -> str:

@@ -85,6 +85,10 @@ def test_a_system_keeps_its_family_over_versions_and_two_of_one_log_are_two() ->
     assert families([both[0], replace(both[1], file="b")]) == ["gpt", "gpt"]
 
 
+def test_logs_that_name_no_system_succeed_each_other_whatever_their_files_are_called() -> None:
+    assert families([run("baseline", "x/baseline.csv"), run("better", "x/better.csv")]) == ["", ""]
+
+
 def test_noise_is_not_a_win_nor_a_regression() -> None:
     base, more = [1.0] * 50 + [0.0] * 50, [1.0] * 52 + [0.0] * 48
 

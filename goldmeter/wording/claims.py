@@ -3,12 +3,12 @@
 from enum import StrEnum
 from typing import TypedDict
 
-from goldmeter.console.format import count, counted, number, points, rate
+from goldmeter.console.format import NONE, count, counted, number, points_interval, rate
 
 SCHEMA = "goldmeter/adopt/1"
 BY_TOOL = (
     "Every score is the tool's own, or its model's: none is a verdict by people. "
-    "`init` scores the answers again and finds the labels of people."
+    "goldmeter init reads a log with the labels of people, and goldmeter run scores its answers again."
 )
 
 
@@ -101,7 +101,7 @@ def found(document: AdoptDocument) -> str:
 def result(document: AdoptDocument) -> str:
     """Say how many claims hold."""
     verdicts = [claim["verdict"] for claim in document["claims"]]
-    each = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in Shown if kind in verdicts)
+    each = ", ".join(f"{kind} {verdicts.count(kind)}" for kind in Shown if kind in verdicts)
     first = len(document["runs"]) - len(verdicts)
     earliest = f"; {counted(first, 'run has', 'runs have')} no earlier run of the same questions"
     return f"{counted(len(verdicts), 'pair')} of successive runs{each and f': {each}'}{earliest}"
@@ -122,13 +122,15 @@ def measured(run: RunEntry) -> str:
 
 def size(claim: ClaimEntry, value: float | None) -> str:
     """Format a difference of the claim's score: in points if it is a share."""
-    return points(value) if claim["is_share"] else "–" if value is None else f"{value:+.3g}"
+    return points_interval(value, None, None) if claim["is_share"] else NONE if value is None else f"{value:+.3g}"
 
 
 def shows(claim: ClaimEntry) -> str:
     """Say the paired difference with its interval, or why there is none."""
     if claim["difference"] is None:
         return claim["why"] or ""
-    limits = f"{size(claim, claim['difference'])} [{size(claim, claim['low'])}, {size(claim, claim['high'])}]"
+    value, low, high = claim["difference"], claim["low"], claim["high"]
+    plain = f"{size(claim, value)} [{size(claim, low)}, {size(claim, high)}]"
+    limits = points_interval(value, low, high) if claim["is_share"] else plain
     questions = f"{limits} on {counted(claim['shared'], 'question')}"
     return f"{questions}; {claim['why']}" if claim["why"] else questions

@@ -28,7 +28,7 @@ def test_the_table_says_what_was_found_and_shown(logs: Path, capsys: pytest.Capt
 
     said = capsys.readouterr().out
     assert "3 files: 2 runs of 1 tool, 120 rows; 1 file or folder gave no run" in said
-    assert "1 pair of successive runs: 1 real win" in said
+    assert "1 pair of successive runs: real win 1" in said
     assert "not read: README.md" in said
 
 

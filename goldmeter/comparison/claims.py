@@ -231,7 +231,7 @@ def _verdict(found: _Differences, result: PairedDifference, claimed: float, leve
 
 def _why_not(base: Run, head: Run, score: str | None, shared: int) -> str:
     if not shared:
-        return "the ids agree, but no question does: the texts differ; if only the prompt changed, --by-id pairs them"
+        return "ids agree, but the questions' texts differ or are not in the logs; --by-id pairs rows by id"
     if score is None or not all(score in run.scores for run in (base, head)):
         return "no score in numbers that both have"
     return "fewer than two questions that both measured"

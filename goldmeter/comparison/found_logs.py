@@ -58,7 +58,7 @@ class Run:
         dated_by: "log", "name" of the file, or "file time", which copying changes.
         rows: Number of rows, with those that have no answer.
         keys: Hashes of the questions, ascending, shape (n,); rows whose question the log lacks have none.
-        ids: Hashes of the ids of the questions, shape (n,).
+        ids: Hashes of the ids of all rows, ascending.
         groups: Hashes of the clusters, shape (n,); None without.
         scores: Name → the mean over the draws of each question, shape (n,); NaN where unmeasured.
         sums: Name → number of measured rows, and the sum of their scores.
@@ -84,11 +84,10 @@ class Run:
     @property
     def content(self) -> str:
         """Digest of all that a comparison uses: copies of a log have the same."""
-        parts = [
-            self.keys.tobytes(),
-            *(name.encode(errors="replace") + self.scores[name].tobytes() for name in sorted(self.scores)),
-        ]
-        named = json.dumps([self.tool, self.system, self.task, self.rows]).encode()
+        # A run that was repeated may give the same scores; without questions, a copy can't be told from another run.
+        apart = [self.date.isoformat() if self.dated_by == "log" else "", "" if self.keys.size else self.file]
+        named = json.dumps([self.tool, self.system, self.task, self.rows, *apart, *sorted(self.scores)]).encode()
+        parts = [self.keys.tobytes(), *(self.scores[name].tobytes() for name in sorted(self.scores))]
         return hashlib.sha256(b"".join([named, *parts])).hexdigest()
 
 
@@ -102,12 +101,13 @@ class Found(NamedTuple):
 
 @dataclass
 class _Rows:
-    """What is collected of a run: of each row the key, the id, the group and the scores."""
+    """What is collected of a run: key, group and scores of each row; of those without a question the scores."""
 
     rows: int = 0
     labels: int = 0
-    found: list[tuple[int, int, int, dict[str, float]]] = field(default_factory=list)
+    found: list[tuple[int, int, dict[str, float]]] = field(default_factory=list)
     lost: list[dict[str, float]] = field(default_factory=list)
+    ids: set[int] = field(default_factory=set)
 
 
 def find(folder: Path, *, by_id: bool = False, largest: int = LARGEST) -> Found:
@@ -233,13 +233,15 @@ def _add(rows: _Rows, values: Mapping[str, Value], *, by_id: bool) -> None:
     }
     rows.rows += 1
     rows.labels += sum(name.startswith(log.HUMAN) and value is not None for name, value in values.items())
-    if log.lacks_question(values):
+    rows.ids.add(_hash(values["id"]))
+    hashed = [values.get(name) for name in HASHES]
+    # References alone say no question: many have the answer "yes".
+    if log.lacks_question(values) or not (by_id or all(hashed) or values["input"]):
         rows.lost.append(scores)
         return
-    hashed = [values.get(name) for name in HASHES]
     question = hashed if all(hashed) else [values["input"], values["references"]]
     key = [values["id"], values["references"]] if by_id else question
-    rows.found.append((_hash(key), _hash(values["id"]), _hash(values.get("group")), scores))
+    rows.found.append((_hash(key), _hash(values.get("group")), scores))
 
 
 def _run(
@@ -248,8 +250,8 @@ def _run(
     keys, first, place = np.unique(
         np.array([row[0] for row in rows.found], np.uint64), return_index=True, return_inverse=True
     )
-    ids, groups = (np.array([row[i] for row in rows.found], np.uint64)[first] for i in (1, 2))
-    every = [row[3] for row in rows.found]
+    groups = np.array([row[1] for row in rows.found], np.uint64)[first]
+    ids, every = np.array(sorted(rows.ids), np.uint64), [row[2] for row in rows.found]
     names = dict.fromkeys(name for scores in (*every, *rows.lost) for name in scores)
     by_question: dict[str, FloatArray] = {}
     for name in names:

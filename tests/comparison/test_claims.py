@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
@@ -150,6 +151,17 @@ def test_equal_ids_with_other_texts_are_never_paired_unless_asked_for(tmp_path: 
     assert adopted(tmp_path, by_id=True)["claims"][0]["verdict"] == Shown.REAL_WIN
 
 
+def test_rows_without_a_question_are_not_paired_by_an_equal_reference(tmp_path: Path) -> None:
+    for place in range(2):
+        file = adopt.deepeval(version(place, [bool(place)] * 30), tmp_path)
+        file.write_text(re.sub('"input": "[^"]*"', '"input": null', file.read_text()))
+
+    (claim,) = adopted(tmp_path)["claims"]
+
+    assert (claim["verdict"], claim["shared"]) == (Shown.NOT_COMPARED, 0)
+    assert adopted(tmp_path, by_id=True)["claims"][0]["shared"] == 30
+
+
 def test_runs_of_other_questions_do_not_succeed_each_other(tmp_path: Path) -> None:
     for place in range(4):
         made = version(place, [True] * 20, offset=1000 * (place % 2))
@@ -201,6 +213,15 @@ def test_a_log_that_would_fill_the_memory_is_refused_with_a_way(tmp_path: Path) 
 
     assert not found.runs
     assert "--largest" in reasons(found)["promptfoo_0.json"]
+
+
+def test_a_repeated_run_with_equal_scores_is_no_copy_if_the_logs_are_of_two_dates(tmp_path: Path) -> None:
+    for place in range(2):
+        adopt.inspect(version(place, [True, False] * 20), tmp_path)
+
+    (claim,) = adopted(tmp_path)["claims"]
+
+    assert (claim["verdict"], claim["difference"]) == (Shown.UNCHANGED, 0.0)
 
 
 def test_two_runs_of_one_name_and_two_versions_in_one_folder_are_two_runs(tmp_path: Path) -> None:

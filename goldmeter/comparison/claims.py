@@ -253,4 +253,5 @@ def _entry(run: Run, score: str | None) -> RunEntry:
         "rate": total / measured if measured else None,
         "rate_of_all": total / run.rows if measured and is_good_share else None,
         "labels_by_people": run.labels,
+        "beside": [*run.beside],
     }

@@ -7,7 +7,7 @@ import re
 import stat
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,6 +64,7 @@ class Run:
         sums: Name → number of measured rows, and the sum of their scores.
         lower_is_better: Scores of which less is better.
         labels: Number of verdicts by people, which are never scores of a tool.
+        beside: Paths in the folder of files that say more of the log.
     """
 
     tool: str
@@ -80,6 +81,7 @@ class Run:
     sums: Mapping[str, tuple[int, float]]
     lower_is_better: frozenset[str]
     labels: int
+    beside: tuple[str, ...] = ()
 
     @property
     def content(self) -> str:
@@ -222,7 +224,8 @@ def _runs(
     date, dated_by = date_of(path, inspect.header_of(path) if head.members else head.value)
     name = _name(path, folder)
     for (task, system), rows in found.items():
-        yield _run(rows, tool, name, system, task, date, dated_by, lower)
+        run = _run(rows, tool, name, system, task, date, dated_by, lower)
+        yield replace(run, beside=tuple(_name(other, folder) for other in files[1:]))
 
 
 def _add(rows: _Rows, values: Mapping[str, Value], *, by_id: bool) -> None:

@@ -126,7 +126,8 @@ def _make_project(into: Path, folder: Path, result: AdoptDocument) -> None:
     target = into / DATA / source.name
     for file in (target, into / CLAIMS):
         file.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
+    for name in (newest["file"], *newest["beside"]):
+        shutil.copyfile(folder / name, target.with_name(Path(name).name))
     (into / CLAIMS).write_text(to_json(result), encoding="utf-8")
     if git.run("rev-parse", "--git-dir", folder=into).returncode:
         git.run("init", "--quiet", folder=into)

@@ -29,7 +29,10 @@ CLASSES = {Shown.REAL_WIN: "right", Shown.REAL_LOSS: "wrong"}
 
 
 class RunEntry(TypedDict):
-    """A run: rates are means of the score, over measured rows and over all rows with unmeasured ones as 0."""
+    """A run: rates are means of the score, over measured rows and over all rows with unmeasured ones as 0.
+
+    beside: files that say more of the log.
+    """
 
     tool: str
     file: str
@@ -43,6 +46,7 @@ class RunEntry(TypedDict):
     rate: float | None
     rate_of_all: float | None
     labels_by_people: int
+    beside: list[str]
 
 
 class ClaimEntry(TypedDict):

@@ -70,11 +70,15 @@ def test_a_folder_without_logs_is_an_error_that_names_what_is_there(
 
 
 @pytest.mark.long
-def test_a_project_goes_on_from_the_newest_run(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_project_goes_on_from_the_newest_run_with_what_lies_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
-    project = tmp_path / "project"
+    logs, project = Path("tests/dataset/readers/logs/lm_eval"), tmp_path / "project"
 
     assert adopt.main([str(logs), "--into", str(project)]) == 0
 
-    assert "format: promptfoo" in (project / "params.yaml").read_text()
-    assert (project / "data/adopted/promptfoo_1.json").read_bytes() == (logs / "promptfoo_1.json").read_bytes()
+    assert "format: lm_eval" in (project / "params.yaml").read_text()
+    copied = {path.name for path in (project / "data/adopted").iterdir()} - {".gitignore"}
+    assert len(copied) == 2
+    assert all((project / "data/adopted" / name).read_bytes() == (logs / name).read_bytes() for name in copied)

@@ -23,11 +23,9 @@ _NAMES: Final[Mapping[str, frozenset[str]]] = {
     "response": frozenset({"output", "outputs", "response", "answer", "actualoutput", "prediction", "completion"}),
 }
 # Names of the one question that it answers, in the same form.
-_ASKED: Final = frozenset(
-    {"", "evaluation", "verdict", "correct", "iscorrect", "correctness", "right", "isright", "meaningmatch"}
-)
-# A name that says nothing, as DeepEval gives it, and the words of a question for which it then counts.
-_NUMBERED: Final = re.compile(r"q(?:uestion)?\d+")
+_ASKED: Final = frozenset({"correct", "iscorrect", "correctness", "right", "isright", "meaningmatch"})
+# Names of any question, as MLflow and DeepEval give them, and the words of one that it answers.
+_ANY: Final = re.compile(r"evaluation|verdict||q(?:uestion)?\d+")
 _OF_RIGHT: Final = re.compile(
     r"(?=.*(?:answer|output|response))(?=.*(?:correct|\bright\b|\bwrong\b|accura|match|same meaning)).*",
     re.IGNORECASE | re.DOTALL,
@@ -36,13 +34,15 @@ _TRUE, _FALSE = frozenset({"true", "yes", "pass", "correct", "right", "1"}), fro
     {"false", "no", "fail", "incorrect", "wrong", "0"}
 )  # fmt: skip
 _VERDICTS: Final = frozenset({"result", "verdict", "value", "label", "grade", "choice", "correct"})
+_OBJECTS: Final = re.compile(r"\{.*\}", re.DOTALL)
 _NONCE: Final = re.compile(r"<data nonce=(\w{1,32})>")
 NO_ROW: Final = "the request holds no JSON object with an answer (output) and accepted answers (ground_truth)"
 SEVERAL: Final = "the request holds several answers, or several sets of accepted answers"
 OTHER_QUESTION: Final = "it answers only whether an answer is right"
 OUTSIDE: Final = "outside my domain: {}"
-# Members that are looked into.
+# Members that are looked into, and words of a prompt that say nothing of what is asked.
 _DEPTH: Final = 4
+_FEW: Final = 5
 
 
 class BadRequestError(Exception):
@@ -117,7 +117,7 @@ def chat(body: Mapping[str, Any]) -> dict[str, Any]:
         raise BadRequestError("stream: replies come whole; set it to false")
     texts = _texts(messages)
     opinion = opinion_of(texts)
-    said = None if opinion.refusal else _said(body, texts, opinion)
+    said = _said(body, texts, opinion) if not opinion.refusal and _may_ask_whether_right(texts) else None
     if said is None:
         opinion = Opinion(opinion.refusal or OTHER_QUESTION)
     content = None if said is None else json.dumps(said, ensure_ascii=False)
@@ -196,9 +196,7 @@ def _members(value: Mapping[str, Any], depth: int) -> Iterator[tuple[str, tuple[
 def _answer(question: Mapping[str, Any], name: object, opinion: Opinion) -> dict[str, Any]:
     """Return the answer to one question: of type predicate, noul, or a choice between two verdicts."""
     kind, p = question.get("type"), opinion.probability
-    plain = _plain(name or "")
-    is_named = _NUMBERED.fullmatch(plain) is None or _OF_RIGHT.match(str(question.get("instructions"))) is None
-    refusal = opinion.refusal or (OTHER_QUESTION if is_named and plain not in _ASKED else None)
+    refusal = opinion.refusal or (None if _asks_whether_right(_plain(name or ""), question) else OTHER_QUESTION)
     options = _options(question) if kind == "choice" else {}
     if kind not in {"predicate", "noul"} and not options:
         refusal = refusal or OTHER_QUESTION
@@ -212,6 +210,15 @@ def _answer(question: Mapping[str, Any], name: object, opinion: Opinion) -> dict
     if isinstance(question.get("criteria"), Mapping):
         listed = chances
     return {"type": "choice", "choice": chosen, "confidence": max(chances.values()), "probabilities": listed}
+
+
+def _asks_whether_right(name: str, question: Mapping[str, Any]) -> bool:
+    """Return whether a question asks if the answer is right: by its name, else by its instructions if it has any."""
+    if name in _ASKED:
+        return True
+    stated = question.get("instructions")
+    words = bool(stated) or name.startswith("q")
+    return _ANY.fullmatch(name) is not None and not (words and _OF_RIGHT.match(str(stated)) is None)
 
 
 def _options(question: Mapping[str, Any]) -> dict[Any, bool]:
@@ -234,6 +241,12 @@ def _said(body: Mapping[str, Any], texts: Sequence[str], opinion: Opinion) -> di
         return ({"nonce": nonces[-1]} if nonces else {}) | said
     found = {name: _value(name, one, opinion, nonces) for name, one in schema.items() if isinstance(one, Mapping)}
     return None if None in found.values() or len(found) < len(schema) else found
+
+
+def _may_ask_whether_right(texts: Sequence[str]) -> bool:
+    """Return whether a prompt's words ask if the answer is right, or there are few or none beside its JSON."""
+    words = " ".join(_OBJECTS.sub(" ", text) for text in texts)
+    return len(words.split()) <= _FEW or _OF_RIGHT.match(words) is not None
 
 
 def _schema(body: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -154,6 +154,37 @@ def test_deepevals_question_is_answered_if_it_asks_whether_the_answer_is_right(i
     assert reply["usage"] == {"input_tokens": 0, "output_tokens": 0}
 
 
+@pytest.mark.parametrize(
+    ("instructions", "is_answered"),
+    [("Is the answer correct?", True), (None, True), ("Is the response polite?", False), ("Is it a haiku?", False)],
+)
+def test_a_question_of_mlflows_one_name_is_answered_if_it_asks_whether_the_answer_is_right(
+    instructions: str | None, is_answered: bool
+) -> None:
+    """MLflow 3.17 names every question `evaluation`."""
+    question = {"type": "predicate", "name": "evaluation", "instructions": instructions}
+
+    reply = decisions({"input": json.dumps(RIGHT), "questions": [question]})
+
+    assert (reply["answers"][0]["type"] == "predicate") == is_answered
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_answered"),
+    [
+        ("Is the answer the same as an accepted one, that is correct? Reply yes or no.", True),
+        ("Judge.", True),
+        ("Say whether the tone of the reply is polite and friendly.", False),
+    ],
+)
+def test_a_prompt_that_asks_for_something_else_is_refused(prompt: str, is_answered: bool) -> None:
+    reply = chat({"messages": [{"role": "user", "content": f"{prompt}\n{json.dumps(RIGHT)}"}]})
+
+    message = reply["choices"][0]["message"]
+    assert (message["content"] is not None) == is_answered
+    assert message["refusal"] == (None if is_answered else OTHER_QUESTION)
+
+
 def test_a_choice_between_right_and_wrong_is_answered_and_another_refused() -> None:
     def asked(*values: Any) -> dict[str, Any]:
         choices = [{"value": value} for value in values]

@@ -68,6 +68,11 @@ def spelt(text: str) -> list[Spelt]:
     return sorted(found, key=lambda number: number.start)
 
 
+def is_roman(text: str) -> bool:
+    """Return whether a text is one Roman numeral of two letters or more."""
+    return _WHOLE_ROMAN.fullmatch(text) is not None
+
+
 def has_number_word(text: str) -> bool:
     """Return whether a text may hold a number in words; cheaper than `spelt`."""
     return not _WORDS.isdisjoint(_WORD.findall(text.lower())) or bool(_CAPITALS.search(text))

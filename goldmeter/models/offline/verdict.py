@@ -13,6 +13,7 @@ from goldmeter.models.offline.polarity import polarity_of, says
 from goldmeter.models.offline.same_quantities import compared
 from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.trees import shipped
+from goldmeter.text.number_words import is_roman
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +26,8 @@ RIGHT = 0.5
 # Probability of a response that differs by its value from the references, where the model takes both for the same;
 # and of one with the expected polarity.
 OTHER_VALUE, SAME_POLARITY = 0.05, 0.95
+# Bytes of a Roman numeral, with marks around it.
+LONGEST_ROMAN = 24
 # Probability by the model of traps below which a response that has a reference is wrong.
 TRAP = 0.25
 BLANK = "The response is blank."
@@ -130,6 +133,9 @@ def _read(rows: TextRows, features: RowFeatures) -> tuple[NDArray[np.float64], l
     probabilities, kinds = _judged(rows, features.features)
     is_exact = features.features[:, feature_names.EXACT] > 0
     has_number = features.features[:, feature_names.REFERENCE_NUMBERS] > 0
+    is_short = rows.responses.stops - rows.responses.starts <= LONGEST_ROMAN
+    for i in np.flatnonzero(~has_number & ~is_exact & is_short & (probabilities >= RIGHT)).tolist():
+        has_number[i] = is_roman(rows.responses[i])  # DCXI: the words of features have no numerals with C, D or M
     rewritten, rows_rewritten, conflicts = compared(rows, has_number, probabilities >= RIGHT, is_exact)
     probabilities[conflicts], kinds[conflicts] = OTHER_VALUE, QUANTITY
     row_reasons = reasons(features, probabilities >= RIGHT, kinds)

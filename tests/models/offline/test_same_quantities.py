@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldmeter.metrics.lexical.number import Number
@@ -11,6 +11,15 @@ from tests.text.quantity_cases import EQUAL, OTHER, minimal_pairs
 SAME = [pair for first, *others in EQUAL for other in others for pair in ((first, other), (other, first))]
 # Of these the accepted answer is no quantity: the words decide.
 READABLE = [pair for pair in OTHER if pair[1] not in {"2^10", "COVID-19"}]
+
+
+def as_roman(number):
+    signs = ["M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"]
+    text = ""
+    for value, sign in zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), signs, strict=True):
+        text += sign * (number // value)
+        number %= value
+    return text
 
 
 def verdicts(pairs, question=None, sentence="{}"):
@@ -31,6 +40,14 @@ def test_no_minimal_pair_is_right():
     pairs = minimal_pairs(2000)
 
     assert [pair for pair, right in zip(pairs, verdicts(pairs), strict=True) if right] == []
+
+
+@given(st.integers(2, 3998), st.sampled_from([1, 10, 100]))
+@settings(max_examples=30)
+def test_another_roman_number_is_no_typing_error(number, more):
+    first, other = as_roman(number), as_roman(min(3999, number + more))
+
+    assert verdicts([(first, other), (other, first), (first, first)]).tolist() == [False, False, True]
 
 
 def test_the_judge_and_number_agree():

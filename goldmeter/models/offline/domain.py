@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.models.offline import feature_names, kinds
-from goldmeter.models.offline.measured import Kind, measured
 from goldmeter.models.offline.texts import Texts, table_of
 
 if TYPE_CHECKING:
     from goldmeter.models.offline.features import RowFeatures
+    from goldmeter.models.offline.measured import Kind
     from goldmeter.text.kernels.numbering import Table
 
 # Words of the longest references and responses on which the judge was measured: on references of more than 10 words it
@@ -102,6 +102,8 @@ def _of_kinds(rows: "RowFeatures") -> Iterator[NDArray[np.int8]]:
 @cache
 def _kinds_outside() -> Mapping[tuple[tuple[str, ...], str | None], int]:
     """Return the sentences of a text and its kind → the reason; empty for a model of which nothing was measured."""
+    from goldmeter.models.offline.measured import measured  # importing pyarrow takes long
+
     facts = measured()
     if facts is None:
         return {}
@@ -114,7 +116,7 @@ def _kinds_outside() -> Mapping[tuple[tuple[str, ...], str | None], int]:
     }
 
 
-def is_inside(kind: Kind) -> bool:
+def is_inside(kind: "Kind") -> bool:
     """Return whether enough agreement with human labels is expected of a kind of question or reference."""
     return kind["low"] >= EXPECTED
 

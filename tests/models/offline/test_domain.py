@@ -62,7 +62,7 @@ def test_no_english_row_of_the_example_is_outside_and_every_answer_in_another_la
 
 def test_a_model_of_which_nothing_was_measured_has_no_kinds_outside(monkeypatch):
     domain._kinds_outside.cache_clear()
-    monkeypatch.setattr(domain, "measured", lambda: None)
+    monkeypatch.setattr("goldmeter.models.offline.measured.measured", lambda: None)
 
     outside = judge(["Why?"], [["scattering"]], ["scattering"]).outside
 

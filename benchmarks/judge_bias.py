@@ -210,7 +210,7 @@ def labelled(sets: Sequence[Judged]) -> Coverage:
 
 def _powered(labels: Floats, scores: Floats, chosen: Booleans) -> float:
     inside, rest = cross_fitted(labels[chosen], scores[chosen, None], scores[~chosen, None])
-    return ppi_mean(labels[chosen], inside, rest, dataset=True).value
+    return ppi_mean(labels[chosen], inside, rest).value
 
 
 def _share(labels: Floats, rates: Floats, a: int, b: int) -> float:

@@ -338,7 +338,7 @@ def _bracketed(text: str, found: Sequence[Found], first: int) -> tuple[int, int,
 
 
 # Characters of the longest text that may be nothing but a quantity.
-MAX_WHOLE = 80
+MAX_WHOLE = 120
 _HAS_DIGIT = re.compile(r"[\d\u00bc-\u00be\u2150-\u215e]")
 _VERSION = re.compile(r"(?<![\w.])\d{1,99}(?:\.\d{1,99}){2,}(?!\w|\.\d)")
 _SIZE = re.compile(r"(?<![\w.,])\d{1,99}(?:x\d{1,99})+(?![\w^⁺⁻⁰¹²³⁴-⁹]|[.,]\d|\*\*)")

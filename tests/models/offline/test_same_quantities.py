@@ -1,3 +1,5 @@
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from goldmeter.metrics.lexical.number import Number
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline import RIGHT, judge
 from tests.text.quantity_cases import EQUAL, OTHER, minimal_pairs
+from tests.text.test_quantity_reader import WRITERS
 
 SAME = [pair for first, *others in EQUAL for other in others for pair in ((first, other), (other, first))]
 # Of these the accepted answer is no quantity: the words decide.
@@ -57,6 +60,24 @@ def test_the_judge_and_number_agree():
     numbers = metric.score(metric.row_stats(Pairs.of(responses, accepted)))
 
     assert np.mean(verdicts(pairs) == (numbers == 1)) >= 0.98
+
+
+def test_the_judge_and_number_read_every_writer_of_a_number():
+    chance = random.Random(0)  # noqa: S311
+    writers = [one for one in WRITERS if "%" not in one(1)]
+    numbers = [chance.randint(1, 10 ** chance.randint(1, 9) - 1) for _ in range(200)]
+    pairs = [
+        (chance.choice(writers)(number), chance.choice(writers)(min(number + more, 10**9 - 1)))
+        for number in numbers
+        for more in (0, chance.randint(1, 1000))
+    ]
+    metric = Number()
+
+    found = metric.score(metric.row_stats(Pairs.of(*zip(*pairs, strict=True))))
+
+    assert found.tolist() == [1, 0] * len(numbers)
+    assert not verdicts(pairs)[1::2].any()
+    assert np.mean(verdicts(pairs)[::2]) >= 0.99
 
 
 @pytest.mark.parametrize(

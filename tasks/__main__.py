@@ -3,7 +3,7 @@
 import argparse
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -20,6 +20,7 @@ OTHERS = {
     "params": "Print the settings that runs use, and where each comes from; or explain one",
     "summary": "Print the results of the last run, and where the report is",
     "history": "Print the last runs, and since when something is wrong",
+    "plan-study": "Say how many questions, draws, labels and dollars detect a difference, with the last run as pilot",
     "export": "Write results in the forms of other tools",
     "gx": "Write the checks of the tables as a Great Expectations context with Data Docs",
     "verify": "Check that files, DVC's copies of them and the ledger's stores are as they were written",
@@ -96,6 +97,8 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     html = f"write the report of the workspace with past runs instead; default: {HISTORY}"
     commands["history"].add_argument("--html", nargs="?", const=HISTORY, type=Path, metavar="FILE", help=html)
     commands["history"].set_defaults(run=_history)
+    _add_plan_study(commands["plan-study"].add_argument)
+    commands["plan-study"].set_defaults(run=_plan_study)
     command_line.add_arguments(commands["export"])
     command_line.add_gx(commands["gx"])
     version = "commit, tag, branch or experiment"
@@ -108,6 +111,14 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     storage = commands["storage"].add_commands("action", {"gc": "Count the parts that no version names"})
     storage["gc"].add_argument("--remove", action="store_true", help="also remove those written more than 14 days ago")
     storage["gc"].set_defaults(run=_collect)
+
+
+def _add_plan_study(add: Callable[..., object]) -> None:
+    points = "true differences to detect, in points of the measure's scale; default: 1 2 5 10"
+    add("--difference", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0], metavar="POINTS", help=points)
+    add("--power", type=float, default=0.8, metavar="P", help="probability of detection; default: %(default)s")
+    add("--measure", metavar="NAME", help="what to plan for; default: the primary measure of the last run")
+    add("--json", action="store_true", help="print all of it as JSON")
 
 
 # Each command imports what it needs: some of that takes seconds.
@@ -194,6 +205,12 @@ def _history(chosen: argparse.Namespace) -> None:
     from goldmeter.history import show
 
     show.show() if chosen.html is None else show.write(chosen.html)
+
+
+def _plan_study(chosen: argparse.Namespace) -> None:
+    from goldmeter.reporting import study_plan
+
+    study_plan.show(chosen)
 
 
 def _verify(chosen: argparse.Namespace) -> None:

@@ -243,7 +243,7 @@ def write_page(
             tables,
             options,
             documents=documents,
-            usage=_usage(head, str(stage.ledger_read)),
+            usage=usage_of(head, str(stage.ledger_read)),
             prices=params.run_params().judge.prices,
             comparison=comparison,
             history=history,
@@ -264,7 +264,7 @@ def _named(version: Version) -> str:
     return version.name if not commit or version.name.startswith(commit) else f"{version.name} ({commit})"
 
 
-def _usage(version: Version, kind: str) -> Usage | None:
+def usage_of(version: Version, kind: str) -> Usage | None:
     """Return what the verdicts of a version took; None if its evidence is unavailable, which the page then says."""
     folder = f"{LEDGER}{kind}"
     try:

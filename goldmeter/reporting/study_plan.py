@@ -1,0 +1,281 @@
+"""`python -m tasks plan-study`: what a study needs to detect a difference, with the last run as pilot."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from math import log2
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from goldmeter.comparison.measures import LABEL, Measure, measures
+from goldmeter.comparison.of_versions import scores_of
+from goldmeter.console.format import NONE, about, counted
+from goldmeter.console.terminal import console, plain, say, write_markup
+from goldmeter.errors import DataError, ParamsError, did_you_mean
+from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.human_labels import FEWEST
+from goldmeter.estimates.metrics_report import METRICS, MetricsReport, reading
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.pipeline import params
+from goldmeter.pipeline.files import to_json
+from goldmeter.reporting.assembly import usage_of
+from goldmeter.reporting.drawing import (
+    Span,
+    Tick,
+    bottom_axis,
+    colour,
+    element,
+    left_axis,
+    line,
+    round_ticks,
+    svg,
+    text,
+)
+from goldmeter.reporting.trends import cost
+from goldmeter.statistics.power import TooManyRowsError
+from goldmeter.statistics.repeated import variance_split
+from goldmeter.statistics.study import (
+    Pilot,
+    design_effect,
+    detectable,
+    explained_share,
+    labels_for,
+    levers,
+    questions_for,
+)
+from goldmeter.versions.version import WORKSPACE, Version, versions
+
+Needs = Mapping[str, float | None]
+Spending = Mapping[str, Sequence[float]]
+PICTURE = Path("reports/study.svg")
+CONFIDENCE = 0.95
+TIMES, DRAWS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0), 4
+WIDTH, HEIGHT, MARGINS, BETWEEN = 380, 240, (48, 230, 30, 42), 15
+STYLE = "background:#fff;color:#222;--line:#c5cbd3;--c0:#0b6bcb;--c1:#c2410c;--c2:#0f766e;--c3:#a21caf;--c4:#8a6100"
+
+
+class Study(NamedTuple):
+    """The pilot of a plan. names: its systems. answer: US dollars of an answer and its verdict, None if unknown."""
+
+    measure: str
+    names: list[str]
+    pilot: Pilot
+    answer: float | None
+
+
+def show(chosen: argparse.Namespace) -> None:
+    """Print the plan, and draw its picture.
+
+    Raises:
+        ParamsError: A difference, the power or the measure is not possible.
+        DataError: There was no run, or it measured too little.
+    """
+    for each in chosen.difference:
+        if not 0.0 < each <= 100.0:  # noqa: PLR2004 (percent)
+            raise ParamsError(f"--difference {each:g}: no data reach it; name points above 0 and up to 100, such as 5")
+    if not 1.0 - CONFIDENCE < chosen.power < 1.0:
+        raise ParamsError(f"--power {chosen.power:g}: expected a probability above 0.05 and below 1, such as 0.8")
+    with versions([WORKSPACE]) as (workspace,):
+        study = _study(workspace, chosen.measure)
+    plan = [_needs(study, each / 100.0, chosen.power) for each in chosen.difference]
+    spending = {
+        name: [detectable(levers(study.pilot, times)[name], chosen.power) for times in TIMES]
+        for name in levers(study.pilot, 2.0)
+    }
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    PICTURE.write_text(picture(spending), encoding="utf-8")
+    if chosen.json:
+        result = {"measure": study.measure, "systems": study.names, "power": chosen.power, "plan": plan}
+        curves = {"times": TIMES, "detectable": spending}
+        write_markup(to_json(result | {"pilot": study.pilot._asdict(), "spending": curves}, ascii_only=True))
+        return
+    _print(study, plan, spending, chosen.power)
+
+
+def pilot_of(sides: Sequence[Candidate], measure: str) -> Pilot:
+    """What the rows of one system or two say of a difference.
+
+    Of one system, the other is taken to be as variable and independent of it, which is the worst case.
+
+    Raises:
+        ParamsError: A system lacks the measure, or it has no bounds or no value of a row.
+        DataError: Fewer than two questions have it.
+    """
+    own = [_measure(side, measure) for side in sides]
+    values = [_questions(side, one) for side, one in zip(sides, own, strict=True)]
+    shared = pd.concat([one["mean"] for one in values], axis=1, join="inner")
+    if len(shared) < 2:  # noqa: PLR2004 (a variance)
+        raise DataError(f"{measure}: fewer than two questions have it; `dvc repro` measures, or name another --measure")
+    difference = (shared.iloc[:, 0] - shared.iloc[:, 1] if len(own) > 1 else shared.iloc[:, 0]).to_numpy(np.float64)
+    draws = [one.loc[shared.index, "size"] for one in values]
+    splits = [variance_split(*_rows(side, one)) for side, one in zip(sides, own, strict=True)]
+    known = [split for split in splits if split is not None]
+    of_draws = sum(one.within * float((1.0 / size).mean()) for one, size in zip(known, draws, strict=False))
+    factor = 3 - len(own)
+    has_draws = len(known) == len(own)
+    between = factor * max(float(difference.var(ddof=1)) - (of_draws if has_draws else 0.0), 0.0)
+    within = factor * sum(one.within for one in known) if has_draws else None
+    groups = sides[0].groups
+    clusters = None if groups is None else pd.Series(groups, _keys(sides[0])).groupby(level=0).first()[shared.index]
+    return Pilot(
+        len(shared),
+        float(np.mean([size.mean() for size in draws])),
+        None,
+        between if between or within else 1.0 / len(shared),  # rows that never differ may yet
+        within,
+        binary=all(one.kind == "rate" or set(np.unique(one.values)) <= {0.0, 1.0} for one in own),
+        design_effect=design_effect(difference, None if clusters is None else clusters.to_numpy()),
+    )
+
+
+def with_labels(pilot: Pilot, sides: Sequence[Candidate], measure: str) -> Pilot:
+    """The pilot with what labels of both systems say of the judge; as it is where there are few."""
+    names = [set(measures(side)) for side in sides]
+    if measure not in {LABEL, VERDICT} or len(sides) == 1 or not all({LABEL, VERDICT} <= each for each in names):
+        return pilot
+    sizes = {
+        name: pd.concat([_questions(side, measures(side)[name])["mean"] for side in sides], axis=1, join="inner")
+        for name in (LABEL, VERDICT)
+    }
+    people, judge = ((each.iloc[:, 0] - each.iloc[:, 1]) for each in sizes.values())
+    joined = pd.concat([people, judge], axis=1, join="inner")
+    if len(joined) < FEWEST:
+        return pilot
+    by_people = pilot_of(sides, LABEL)
+    explained = explained_share(joined.iloc[:, 0], joined.iloc[:, 1])
+    labels = None if len(people) >= len(judge) else float(len(people))
+    return by_people._replace(questions=max(len(judge), len(people)), labels=labels, explained=explained)
+
+
+def _study(version: Version, named: str | None) -> Study:
+    if not version.has(METRICS):
+        raise DataError("no run yet, whose variances the plan needs: `dvc repro` makes one")
+    with reading(version.path(METRICS)) as document:
+        measure = named or document.get("primary", {}).get("measure", VERDICT)
+        order = [*document["candidates"]]
+    scores = scores_of(version)
+    systems = scores.candidates(scores.fitted)
+    chosen = [systems[name] for name in order if name in systems][:2]
+    if not chosen:
+        raise DataError("the last run measured no answer: `goldmeter init` maps your data, `dvc repro` measures them")
+    pilot = with_labels(pilot_of(chosen, measure), chosen, measure)
+    return Study(measure, [one.name for one in chosen], pilot, _dollars(document, order[:2], version))
+
+
+def _measure(side: Candidate, name: str) -> Measure:
+    found = measures(side)
+    usable = [one.name for one in found.values() if one.kind != "corpus" and one.bounds]
+    if name not in usable:
+        why = "has no bounded value of a row" if name in found else f"no such measure of {side.name}"
+        suggestion = did_you_mean(name, usable) or ";"
+        raise ParamsError(f"{name}: {why}{suggestion} name one by --measure: {', '.join(usable)}")
+    return found[name]
+
+
+def _keys(side: Candidate) -> NDArray[np.uint64]:
+    return side.keys if side.questions is None else side.questions
+
+
+def _rows(side: Candidate, one: Measure) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+    """The measured values as shares of the bounds, and the question of each."""
+    low, high = one.bounds or (0.0, 1.0)
+    measured = ~np.isnan(one.values)
+    return (one.values[measured] - low) / (high - low), _keys(side)[measured]
+
+
+def _questions(side: Candidate, one: Measure) -> pd.DataFrame:
+    values, keys = _rows(side, one)
+    return pd.Series(values).groupby(keys).agg(["mean", "size"])
+
+
+def _dollars(document: MetricsReport, names: Sequence[str], version: Version) -> float | None:
+    """US dollars of an answer and its verdict, as far as they are known; None if neither is."""
+    costs = [document.get("resources", {}).get(name, {}).get("cost") for name in names]
+    means = [one["mean"]["value"] for one in costs if one]
+    answer = sum(filter(None, means)) / len(means) if means else None
+    judge, price = params.for_stage("judge").judge, None
+    if judge.asks_server and judge.panel is None:
+        price = params.run_params().judge.prices.get(judge.model)
+    usage = usage_of(version, "judge") if price else None
+    if not (price and usage and usage.replies > usage.uncounted):
+        return answer
+    paid = price.of(usage.prompt, usage.completion) - price.saved(usage.batch_prompt, usage.batch_completion)
+    return (answer or 0.0) + paid / document["dataset"]["rows"]
+
+
+def _needs(study: Study, difference: float, power: float) -> Needs:
+    """What detects a difference: questions with one answer, with several, and labels beside a judge."""
+    pilot = study.pilot
+    try:
+        once = questions_for(difference, pilot, 1.0, power)
+        several = None if pilot.within is None else questions_for(difference, pilot, DRAWS, power)
+    except TooManyRowsError:
+        raise ParamsError(f"--difference {100 * difference:g}: no data set is large enough; name more points") from None
+    return {
+        "points": round(100 * difference, 6),
+        "questions": once,
+        f"questions_{DRAWS}_draws": several,
+        "labels_beside_judge": None if pilot.explained is None else labels_for(once, pilot.explained),
+        "answers": 2 * once,
+        "dollars": None if study.answer is None else 2 * once * study.answer,
+    }
+
+
+def _print(study: Study, plan: Sequence[Needs], spending: Spending, power: float) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    heads = ("points", "questions", f"with {DRAWS} draws", "labels beside the judge", "answers", "dollars")
+    table = Table(*heads, box=SIMPLE_HEAD)
+    for row in plan:
+        counts = [NONE if value is None else about(value) for value in [*row.values()][1:-1]]
+        table.add_row(*map(plain, (f"{row['points']:g}", *counts, cost(row["dollars"]))))
+    pilot, now = study.pilot, detectable(study.pilot, power)
+    asked = f"{counted(pilot.questions, 'question')}, answers of a system to each: {pilot.draws:.3g}"
+    say(f"{study.measure}, {' and '.join(study.names)}: {asked}")
+    if len(study.names) == 1:
+        say("one system: the other is assumed as variable and independent of it, the worst case; half is typical")
+    console().print(table)
+    say(f"The last run detects {100 * now:.1f} points with {power:.0%} power. Twice as much of it:")
+    for name, values in sorted(spending.items(), key=lambda item: item[1][TIMES.index(2.0)]):
+        say(f"  {name}: {100 * values[TIMES.index(2.0)]:.1f} points")
+    if pilot.within is None:
+        say("Draws: unknown, for each question has one answer; dataset.draw maps several.")
+    if pilot.explained is None and study.measure in {LABEL, VERDICT}:
+        say("Labels beside a judge: unknown; `goldmeter label` chooses answers of both systems to label.")
+    elif pilot.explained is not None:
+        share = f"{pilot.explained:.0%} of the variance of a difference"
+        say(f"Labels beside the judge: it scores twice the questions, and explains {share}.")
+    say(f"picture: {PICTURE}")
+
+
+def picture(spending: Spending) -> str:
+    """Draw the detectable difference against how often each spending is multiplied, as an SVG."""
+    left, right, above, below = MARGINS
+    most = max(value for values in spending.values() for value in values) * 108.0
+    across, up = Span(0.0, log2(TIMES[-1]), 0.0, WIDTH), Span(0.0, most, HEIGHT, 0.0)
+    x = [Tick(across.place(log2(times)), f"×{times:g}") for times in (1, 2, 4, 8)]
+    y = [Tick(up.place(each), f"{each:g}") for each in round_ticks(0.0, most, 5)]
+    drawn, place = [], -float("inf")
+    for number, (name, values) in enumerate(sorted(spending.items(), key=lambda item: -item[1][-1])):
+        ends = [
+            (across.place(log2(times)), up.place(100.0 * value)) for times, value in zip(TIMES, values, strict=True)
+        ]
+        place = max(place + BETWEEN, ends[-1][1])
+        drawn.append(element("path", d=line(ends), stroke=colour(number), stroke_width=2))
+        drawn.append(text(name, WIDTH + 8, place + 4, 12, fill=colour(number)))
+    title = text("points detected, by how much more is spent", 0, -12, 13, font_weight="bold")
+    return svg(
+        left + WIDTH + right,
+        above + HEIGHT + below,
+        (left, above),
+        f"<style>svg{{{STYLE}}}</style>",
+        left_axis(y, HEIGHT, 11, WIDTH),
+        bottom_axis(x, WIDTH, HEIGHT, (left, right), 11),
+        title,
+        text("times the last run", WIDTH / 2, HEIGHT + 36, 11, text_anchor="middle"),
+        *drawn,
+    )

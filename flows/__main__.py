@@ -20,7 +20,7 @@ GROUPS = {
     "Your data": ("init", "adopt", "params", "label"),
     "Runs": ("evaluate", "schedule", "summary", "history"),
     "Decisions": ("compare", "plan-study"),
-    "Results in other tools": ("export", "gx", "serve_judge"),
+    "Results in other tools": ("export", "gx", "attest", "recheck", "serve_judge"),
     "Upkeep": ("verify", "ledger", "storage", "upgrade"),
 }
 ALIASES = {"run": "evaluate"}

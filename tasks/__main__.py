@@ -23,6 +23,8 @@ OTHERS = {
     "plan-study": "Say how many questions, draws, labels and dollars detect a difference, with the last run as pilot",
     "export": "Write results in the forms of other tools",
     "gx": "Write the checks of the tables as a Great Expectations context with Data Docs",
+    "attest": "Write what was found as an in-toto statement, signed if a key is given",
+    "recheck": "Derive the claims of such a statement again, and print which are confirmed",
     "verify": "Check that files, DVC's copies of them and the ledger's stores are as they were written",
     "ledger": "Manage judge replies and embeddings that were paid for",
     "storage": "Manage the parts of tables in run.storage",
@@ -101,6 +103,8 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     commands["plan-study"].set_defaults(run=_plan_study)
     command_line.add_arguments(commands["export"])
     command_line.add_gx(commands["gx"])
+    command_line.add_attest(commands["attest"])
+    command_line.add_recheck(commands["recheck"])
     version = "commit, tag, branch or experiment"
     commands["verify"].add_argument("versions", nargs="*", metavar="VERSION", help=f"{version}; default: the workspace")
     commands["verify"].set_defaults(run=_verify)

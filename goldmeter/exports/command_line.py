@@ -1,4 +1,4 @@
-"""`python -m tasks export` and `gx`: their arguments, and what they say at the end. A form is imported when it runs."""
+"""`python -m tasks export`, `gx`, `attest` and `recheck`: their arguments and last lines; forms are imported late."""
 
 import argparse
 from collections.abc import Sequence
@@ -35,6 +35,25 @@ def add_gx(parser: Parser) -> None:
     """Add the arguments of `python -m tasks gx`."""
     parser.add_argument("folder", metavar="DIR", type=Path, help="where the context is written, in its folder gx")
     parser.set_defaults(run=_gx)
+
+
+def add_attest(parser: Parser) -> None:
+    """Add the arguments of `python -m tasks attest`."""
+    _add_attestation(parser, "the JSON file to write", "private key (Ed25519, PEM) that signs it; default: not signed")
+    parser.set_defaults(run=_attest)
+
+
+def add_recheck(parser: Parser) -> None:
+    """Add the arguments of `python -m tasks recheck`."""
+    _add_attestation(parser, "what `attest` wrote", "public key (Ed25519, PEM) by which it has to be signed")
+    parser.set_defaults(run=_recheck)
+
+
+def _add_attestation(parser: Parser, target: str, key: str) -> None:
+    parser.add_argument("target", metavar="FILE", type=Path, help=target)
+    parser.add_argument("--key", metavar="PEM", type=Path, help=key)
+    comparison = "the file of `flows.compare --json`, for the gate's decision"
+    parser.add_argument("--comparison", metavar="JSON", type=Path, help=comparison)
 
 
 def _add_junit(parser: Parser) -> None:
@@ -127,3 +146,19 @@ def _gx(chosen: argparse.Namespace) -> None:
     met = f"not met: {', '.join(found.failed)}" if found.failed else "all met"
     say(f"{chosen.folder}: {counted(found.suites, 'suite')} with {counted(found.expectations, 'expectation')}, {met}")
     say(f"Data Docs: {found.page}")
+
+
+def _attest(chosen: argparse.Namespace) -> None:
+    from goldmeter.exports import attestation
+
+    attestation.attest(chosen.target, chosen.key, chosen.comparison)
+    say(f"{chosen.target}: {'signed' if chosen.key else 'not signed'}")
+
+
+def _recheck(chosen: argparse.Namespace) -> None:
+    from goldmeter.exports import attestation
+
+    checked = attestation.recheck(chosen.target, chosen.key, chosen.comparison)
+    say("\n".join(map(str, checked)))
+    if differing := sum(one.outcome == "differs" for one in checked):
+        raise ExportError(f"{chosen.target}: {differing:,} of {counted(len(checked), 'claim')} differ")

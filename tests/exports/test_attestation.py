@@ -1,0 +1,222 @@
+"""Attestations: what a statement claims, and that no changed one is confirmed."""
+
+import base64
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldmeter.errors import ExportError
+from goldmeter.exports import attestation
+from goldmeter.exports.attestation import attest, recheck
+from goldmeter.pipeline.tables import write_part
+from tasks.__main__ import main
+
+DECISION = {"verdict": "ship", "reason": "better"}
+
+
+@pytest.fixture
+def attested(run: Path) -> Path:
+    """The run in a git repository, attested with a comparison: signed.json, and plain.json without a signature."""
+    (run / "data/preference").mkdir()
+    write_part(pa.table({"id": pa.array([], pa.string())}), run / "data/preference", 0)
+    (run / "reports/metrics.json").write_text(json.dumps(attestation._derived()), encoding="utf-8")
+    (run / "comparison.json").write_text(json.dumps({"decision": DECISION}), encoding="utf-8")
+    key = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+    (run / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (run / "public.pem").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    for command in (
+        ["init", "-q"],
+        ["add", "params.yaml", "dvc.yaml", "goldmeter.yaml"],
+        ["add", "-f", "tasks", "prompts"],
+    ):
+        subprocess.run(["git", *command], check=False)
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+    subprocess.run(["git", *who, "commit", "-qm", "run"], check=True)
+    attest(Path("plain.json"), None, Path("comparison.json"))
+    attest(Path("signed.json"), Path("key.pem"), Path("comparison.json"))
+    return run
+
+
+def outcomes(name: str, *, key: bool = False, comparison: bool = True) -> dict[str, str]:
+    """Claim → outcome."""
+    found = recheck(Path(name), Path("public.pem") if key else None, Path("comparison.json") if comparison else None)
+    return {one.claim: one.outcome for one in found}
+
+
+@pytest.mark.usefixtures("attested")
+def test_what_was_attested_is_confirmed() -> None:
+    statement = json.loads(Path("plain.json").read_text(encoding="utf-8"))
+
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicate"]["comparison"]["decision"] == DECISION
+    assert statement["predicate"]["results"]["metrics"]["borealis"]["semantic_similarity"]["n_failed"] == 1
+    assert "params.yaml" in [one["name"] for one in statement["subject"]]
+    assert {*outcomes("plain.json").values()} == {"confirmed"}
+    assert {*outcomes("signed.json", key=True).values()} == {"confirmed"}
+
+
+def at_random(draw: random.Random, document: Any) -> None:
+    """Change the document in one place: another value, a field or an entry more or less."""
+    places = [(document, name) for name in document]
+    for holder, name in places:
+        inner = holder[name]
+        if isinstance(inner, dict | list):
+            places += [(inner, each) for each in (inner if isinstance(inner, dict) else range(len(inner)))]
+    holder, name = draw.choice(places)
+    kind = draw.choice(["value", "remove", "add"])
+    if kind == "remove":
+        del holder[name]
+    elif kind == "add" and isinstance(holder, dict):
+        holder[f"{name}x"] = holder[name]
+    elif kind == "add":
+        holder.append("x")
+    else:
+        old = holder[name]
+        holder[name] = (
+            not old if isinstance(old, bool)
+            else old + draw.choice([1e-6, -1e-6, 1]) if isinstance(old, int | float)
+            else f"{old}0" if isinstance(old, str)
+            else draw.choice([1, True, "x", [1], {"x": 1}])
+        )  # fmt: skip
+
+
+def confirmed(name: str, *, key: bool) -> bool:
+    """Whether every claim of a file is confirmed; a file that is no attestation is not."""
+    try:
+        return {*outcomes(name, key=key).values()} == {"confirmed"}
+    except ExportError:
+        return False
+
+
+@pytest.mark.property
+def test_no_changed_statement_is_confirmed(attested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and files are derived once: they are the same each time."""
+    derived, stated = attestation._derived(), attestation._statement
+    fresh = stated(derived, Path("comparison.json"))
+    monkeypatch.setattr(attestation, "_derived", lambda: derived)
+    monkeypatch.setattr(attestation, "_statement", lambda *_: fresh)
+    files = attestation._files()
+    monkeypatch.setattr(attestation, "_files", lambda: files)
+    plain, signed = (Path(f"{name}.json").read_bytes() for name in ("plain", "signed"))
+    meaning = json.loads(plain)
+
+    @settings(max_examples=settings.default.max_examples * 5 if settings.default else 50)
+    @given(st.integers(0, 2**32), st.booleans(), st.booleans())
+    def no_mutation_passes(seed: int, is_signed: bool, is_bytes: bool) -> None:
+        draw = random.Random(seed)  # noqa: S311
+        content = bytearray(signed if is_signed else plain)
+        if is_bytes:
+            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        else:
+            document = json.loads(content)
+            at_random(draw, document)
+            content = bytearray(json.dumps(document).encode())
+        Path("changed.json").write_bytes(content)
+        try:
+            same = json.loads(content) == (json.loads(signed) if is_signed else meaning)
+        except ValueError:
+            same = False
+
+        assert confirmed("changed.json", key=is_signed) <= same
+
+    no_mutation_passes()
+    assert attested
+
+
+@pytest.mark.usefixtures("attested")
+def test_the_order_of_keys_has_no_meaning() -> None:
+    statement = json.loads(Path("plain.json").read_text(encoding="utf-8"))
+    Path("sorted.json").write_text(json.dumps(statement, sort_keys=True), encoding="utf-8")
+
+    assert confirmed("sorted.json", key=False)
+
+
+def without_tables(run: Path) -> None:
+    shutil.rmtree(run / "data/judge")
+
+
+def other_settings(run: Path) -> None:
+    text = (run / "params.yaml").read_text(encoding="utf-8")
+    (run / "params.yaml").write_text(text + "\n", encoding="utf-8")
+
+
+def other_scores(run: Path) -> None:
+    for path in (run / "data/lexical").iterdir():
+        path.write_bytes((run / "v1/data/lexical" / path.name).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("change", "claim", "outcome"),
+    [
+        (without_tables, "predicate / results / metrics / aurora / f1 / value", "could not be checked"),
+        (other_settings, "subject / params.yaml / digest / sha256", "differs"),
+        (other_settings, "predicate / commit", "differs"),
+        (other_scores, "predicate / results / metrics / borealis / f1 / value", "differs"),
+    ],
+)
+def test_a_changed_folder(attested: Path, change: Callable[[Path], None], claim: str, outcome: str) -> None:
+    change(attested)
+
+    found = outcomes("plain.json")
+
+    assert {one for name, one in found.items() if name.startswith(claim)} == {outcome}
+
+
+@pytest.mark.usefixtures("attested")
+def test_what_was_not_given_is_named_and_not_confirmed() -> None:
+    found = outcomes("signed.json", comparison=False)
+
+    unchecked = {claim for claim, outcome in found.items() if outcome != "confirmed"}
+    assert {found[claim] for claim in unchecked} == {"could not be checked"}
+    assert {claim.split(" / ")[1] for claim in unchecked if "/" in claim} == {"comparison"}
+    assert "signature: no --key was given" in unchecked
+
+
+@pytest.mark.usefixtures("attested")
+def test_a_key_asks_for_a_signature(capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["recheck", "plain.json", "--key", "public.pem"])
+
+    assert (status, capsys.readouterr().out) == (2, "differs: signature: there is none\n")
+    assert main(["recheck", "signed.json", "--key", "public.pem", "--comparison", "comparison.json"]) == 0
+
+
+@pytest.mark.usefixtures("attested")
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b"\xff", b'{"payload": 1}', b"[" * 100_000, b'{"subject": [1]}']
+)
+def test_a_file_that_is_no_attestation(content: bytes) -> None:
+    Path("x.json").write_bytes(content)
+
+    with pytest.raises(ExportError, match=r"^x\.json: no "):
+        recheck(Path("x.json"))
+
+
+@pytest.mark.usefixtures("attested")
+@pytest.mark.parametrize("name", ["public.pem", "params.yaml", "missing.pem"])
+def test_what_is_no_private_key_is_refused(name: str) -> None:
+    with pytest.raises(ExportError, match=name):
+        attest(Path("x.json"), Path(name))
+
+
+def test_the_signature_is_of_the_encoding_of_dsse() -> None:
+    assert attestation._pae(b"hello") == b"DSSEv1 28 application/vnd.in-toto+json 5 hello"
+
+
+@pytest.mark.usefixtures("attested")
+def test_another_tool_verifies_the_envelope() -> None:
+    envelope = json.loads(Path("signed.json").read_text(encoding="utf-8"))
+    payload, signature = (base64.b64decode(one) for one in (envelope["payload"], envelope["signatures"][0]["sig"]))
+
+    key = Ed25519PrivateKey.from_private_bytes(bytes(range(32))).public_key()
+    key.verify(signature, f"DSSEv1 28 application/vnd.in-toto+json {len(payload)} ".encode() + payload)

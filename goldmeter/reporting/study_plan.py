@@ -162,7 +162,8 @@ def _study(version: Version, named: str | None) -> Study:
     if not chosen:
         raise DataError("the last run measured no answer: `goldmeter init` maps your data, `dvc repro` measures them")
     pilot = with_labels(pilot_of(chosen, measure), chosen, measure)
-    return Study(measure, [one.name for one in chosen], pilot, _dollars(document, order[:2], version))
+    measure = measure if pilot.explained is None else LABEL
+    return Study(measure, [one.name for one in chosen], pilot, dollars_of_an_answer(document, order[:2], version))
 
 
 def _measure(side: Candidate, name: str) -> Measure:
@@ -191,7 +192,7 @@ def _questions(side: Candidate, one: Measure) -> pd.DataFrame:
     return pd.Series(values).groupby(keys).agg(["mean", "size"])
 
 
-def _dollars(document: MetricsReport, names: Sequence[str], version: Version) -> float | None:
+def dollars_of_an_answer(document: MetricsReport, names: Sequence[str], version: Version) -> float | None:
     """US dollars of an answer and its verdict, as far as they are known; None if neither is."""
     costs = [document.get("resources", {}).get(name, {}).get("cost") for name in names]
     means = [one["mean"]["value"] for one in costs if one]
@@ -246,6 +247,8 @@ def _print(study: Study, plan: Sequence[Needs], spending: Spending, power: float
         say("Draws: unknown, for each question has one answer; dataset.draw maps several.")
     if pilot.explained is None and study.measure in {LABEL, VERDICT}:
         say("Labels beside a judge: unknown; `goldmeter label` chooses answers of both systems to label.")
+        if study.measure == VERDICT:
+            say("Without labels, the differences are those of the judge, whose errors may hide or feign some.")
     elif pilot.explained is not None:
         share = f"{pilot.explained:.0%} of the variance of a difference"
         say(f"Labels beside the judge: it scores twice the questions, and explains {share}.")

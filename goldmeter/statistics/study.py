@@ -105,19 +105,22 @@ def levers(pilot: Pilot, times: float) -> dict[str, Pilot]:
 
 
 def explained_share(labels: npt.ArrayLike, verdicts: npt.ArrayLike) -> float:
-    """Return the squared correlation of two systems' differences by labels and by verdicts; 0 without spread.
+    """Return the share of the variance of two systems' differences by labels that the verdicts' explain: adjusted R².
+
+    It is 0 without spread; few labels would explain some of it by chance, which the adjustment takes off.
 
     Args:
         labels: Difference of each question by people, shape (n,).
         verdicts: The same by the judge.
 
-    >>> round(explained_share([1, 0, 0, -1], [1, 0, 0, 0]), 3)
-    0.667
+    >>> round(explained_share([1, 0, 0, -1], [1, 0, 0, 0]), 3)  # 1 - (1 - 2/3)·3/2
+    0.5
     """
     y, f = np.asarray(labels, np.float64), np.asarray(verdicts, np.float64)
-    if y.size == 0 or y.std() == 0.0 or f.std() == 0.0:
+    n = y.size
+    if n <= 2 or y.std() == 0.0 or f.std() == 0.0:  # noqa: PLR2004 (an intercept and a slope)
         return 0.0
-    return float(np.corrcoef(y, f)[0, 1] ** 2)
+    return max(0.0, 1.0 - (1.0 - float(np.corrcoef(y, f)[0, 1]) ** 2) * (n - 1) / (n - 2))
 
 
 def design_effect(differences: FloatArray, groups: Labels | None) -> float:

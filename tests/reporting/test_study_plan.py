@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
-from goldmeter.reporting.study_plan import TIMES, picture, pilot_of, with_labels
+from goldmeter.ledger.entries import Usage
+from goldmeter.pipeline.run import Price
+from goldmeter.reporting import study_plan
+from goldmeter.reporting.study_plan import TIMES, dollars_of_an_answer, picture, pilot_of, with_labels
 from goldmeter.statistics.study import explained_share
 from tasks.__main__ import main
+from tests.small_project import edit
 
 
 def system(name, draws=1, groups=None, **columns):
@@ -105,6 +109,23 @@ def test_without_a_run_it_says_how_to_make_one(capsys):
     assert main(["plan-study"]) == 2
 
     assert "no run yet, whose variances the plan needs: `dvc repro` makes one" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+def test_an_answer_costs_what_the_data_and_the_price_of_the_judge_say(monkeypatch):
+    usage = Usage(verdicts=40, calls=40, replies=40, prompt=40_000, completion=4_000)
+    monkeypatch.setattr(study_plan, "usage_of", lambda *_: usage)
+    document = {"dataset": {"rows": 40}, "resources": {"a": {"cost": {"mean": {"value": 0.002}}}}}
+
+    assert dollars_of_an_answer(document, ["a", "b"], None) == 0.002
+    edit(lambda content: content["judge"].update(provider="openai", model="m", base_url="http://127.0.0.1:1/v1"))
+    edit(lambda content: content["run"]["judge"]["prices"].update({"m": {"input": 1.0, "output": 10.0}}))
+
+    judged = Price(input=1.0, output=10.0).of(1_000, 100)
+    assert dollars_of_an_answer(document, ["a", "b"], None) == pytest.approx(0.002 + judged)
+    assert dollars_of_an_answer({"dataset": {"rows": 40}}, ["a"], None) == pytest.approx(judged)
+    monkeypatch.setattr(study_plan, "usage_of", lambda *_: None)
+    assert dollars_of_an_answer({"dataset": {"rows": 40}}, ["a"], None) is None
 
 
 def test_the_picture_has_a_line_for_each_spending_whose_names_do_not_overlap():

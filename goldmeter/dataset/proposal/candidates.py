@@ -207,7 +207,7 @@ def _responses(columns: Sequence[Column], references: Sequence[Column]) -> list[
     nested = [column for column in columns if column.leaf and not column.system and "[1]" not in column.name]
     sure = _by_name(top, references) or _plain_numbers(top)
     found = sure | _by_label(top)
-    guessed = set() if sure else _by_family(top) - found
+    guessed = set() if sure else _by_family(top, references) - found
     if not found | guessed:
         top, found = nested, _by_name(nested, references) | {c.name for c in nested if _OF_CHOICES.search(c.name)}
         guessed = set() if found else _by_place(nested)
@@ -242,10 +242,15 @@ def _by_label(columns: Sequence[Column]) -> set[str]:
     return {column.name for column in columns if column.kind == "text" and names.key(column.name) in about}
 
 
-def _by_family(columns: Sequence[Column]) -> set[str]:
-    """Columns of mostly distinct texts that are named like a model."""
-    texts = [column for column in columns if column.kind == "text" and 2 * column.distinct > len(column.values)]
-    return {column.name for column in texts if names.names_a_system(column.name)}
+def _by_family(columns: Sequence[Column], references: Sequence[Column]) -> set[str]:
+    """Columns named like a model, of mostly distinct texts or of values that references have, and those named alike."""
+    kinds = {"text"} | {one.kind for one in references if one.kind == "number"}
+    right = {str(value) for one in references for value in one.values}
+    named = [column for column in columns if column.kind in kinds and names.names_a_system(column.name)]
+    sure = [one for one in named if 2 * one.distinct > len(one.values) or right & set(map(str, one.values))]
+    stems = {tuple(names.words(one.name)[:-1]) for one in sure}
+    alike = [one for one in named if (stem := tuple(names.words(one.name)[:-1])) and stem in stems]
+    return {column.name for column in (*sure, *alike)}
 
 
 def _by_place(columns: Sequence[Column]) -> set[str]:

@@ -470,6 +470,30 @@ def test_groups_repeat_and_slices_are_few() -> None:
     assert proposal.notes == ["not used: year (numbers), session (numbers), note (12 values)"]
 
 
+@pytest.mark.parametrize(
+    ("references", "first", "second"),
+    [
+        (["Paris", "Paris", "Rome", "Rome"], ["In Paris.", "In Paris.", "In Rome.", "In Rome."], ["a", "b", "c", "d"]),
+        (["spam", "ham", "spam", "ham"], ["spam", "spam", "spam", "ham"], ["ham", "ham", "spam", "ham"]),
+        ([1, 2, 3, 4], [1, 2, 3, 5], [1, 1, 1, 4]),
+    ],
+)  # fmt: skip
+def test_columns_that_are_named_alike_for_models_are_systems(
+    references: list[Any], first: list[Any], second: list[Any]
+) -> None:
+    rows = [
+        {"question": f"Q {i}?", "answer": right, "model_a": one, "model_b": other}
+        for i, (right, one, other) in enumerate(zip(references, first, second, strict=True))
+    ]
+
+    proposal = of(*rows)
+
+    assert {name: one["response"] for name, one in proposal.options["candidates"].items()} == {
+        "a": "model_a",
+        "b": "model_b",
+    }
+
+
 def test_an_id_that_stands_twice_is_none() -> None:
     row = {"id": "1", "question": "q", "reference": "a", "response": "b"}
 

@@ -22,24 +22,23 @@ from goldmeter.pipeline.contents import report_of
 from goldmeter.pipeline.dvc_yaml import GOLDMETER_YAML, stages
 from goldmeter.pipeline.files import to_json
 from goldmeter.pipeline.hashing import sha256
-from goldmeter.pipeline.progress import quiet
-from goldmeter.pipeline.stage import StageInputs, load_stage
 from goldmeter.pipeline.tables import Parts
+from goldmeter.reporting.metrics_document import aggregate
 from goldmeter.text.json_objects import unique_members
 from goldmeter.versions.version import LOCK, PARAMS, PIPELINE, WORKSPACE
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:goldmeter:evaluation-result:v1"
 PAYLOAD = "application/vnd.in-toto+json"
-_AGGREGATE = "aggregate"
 _COMMIT = re.compile("[0-9a-f]{40,64}")
 _NAMES_A_MODEL = {"provider", "model", "revision", "precision"}
 _HEADLINE = ("measure", "value", "low", "high", "n", "status", "by")
 # Files that git keeps and numbers depend on.
 _IN_GIT = (PARAMS, PIPELINE, LOCK, GOLDMETER_YAML, "prompts", "tasks")
 Outcome = Literal["confirmed", "differs", "could not be checked"]
-# Position of a value in the statement → the value.
-Claims = dict[tuple[str, ...], Any]
+# Position of a value in the statement: names of members, and numbers in lists.
+Place = tuple[str | int, ...]
+Claims = dict[Place, Any]
 _COMMIT_AT, _RESULTS_AT, _COMPARISON_AT = (("predicate", name) for name in ("commit", "results", "comparison"))
 
 
@@ -48,9 +47,6 @@ class Checked(NamedTuple):
 
     claim: str
     outcome: Outcome
-
-    def __str__(self) -> str:
-        return f"{self.outcome}: {self.claim}"
 
 
 def attest(target: Path, key: Path | None = None, comparison: Path | None = None) -> None:
@@ -95,12 +91,12 @@ def recheck(path: Path, key: Path | None = None, comparison: Path | None = None)
     now = _claims(_statement(derived, comparison), path)
     checked = [signature] if signature else []
     for place in dict.fromkeys([*claimed, *now]):
-        named = " / ".join(filter(None, place)) + (why if place[:2] == _RESULTS_AT else "")
+        named = " / ".join(map(str, place)) + (why if place[:2] == _RESULTS_AT else "")
         checked.append(Checked(named, _outcome(place, claimed, now)))
     return checked
 
 
-def _outcome(place: tuple[str, ...], claimed: Claims, now: Claims) -> Outcome:
+def _outcome(place: Place, claimed: Claims, now: Claims) -> Outcome:
     """Compare a claim with what was derived; what has no counterpart differs, unless its source is not here."""
     if place not in claimed:
         return "differs"
@@ -163,18 +159,10 @@ def _numbers(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def _derived() -> dict[str, Any]:
     """What reports/metrics.json would be if the stage ran now."""
-    entry, stage = stages()[_AGGREGATE], load_stage(_AGGREGATE)
-    if stage.whole is None:
-        raise ExportError(f"tasks/{_AGGREGATE}.py: computes no numbers in one call")
+    tables = {name: Parts(Path("data", name)) for name in stages()["aggregate"].tables_read}
     with tempfile.TemporaryDirectory(prefix="goldmeter-") as scratch:
-        inputs = StageInputs(
-            {name: Parts(Path("data", name)) for name in entry.tables_read}, {}, params.run_params(), quiet,
-            scratch=Path(scratch),
-        )  # fmt: skip
-        written = {
-            name: one for part in stage.whole(params.for_stage(_AGGREGATE), inputs) for name, one in part.items()
-        }
-    return cast(dict[str, Any], json.loads(cast(str, written[METRICS])))
+        [output] = aggregate(tables, params.for_stage("aggregate"), scratch=Path(scratch))
+    return cast(dict[str, Any], json.loads(cast(str, output[METRICS])))
 
 
 def _files() -> list[str]:
@@ -184,25 +172,22 @@ def _files() -> list[str]:
     wrote = {out for entry in entries.values() for out in entry.outs if out.startswith("data/")}
     reports = {METRICS, *(str(report_of(name)) for name in entries if name != "report")}
     places = {PARAMS, PIPELINE, LOCK, GOLDMETER_YAML, params.effective()["dataset"]["path"], *read, *wrote, *reports}
-    every = (path for place in places for path in _below(Path(place)))
-    return sorted({path.as_posix() for path in every if "__pycache__" not in path.parts and "ledger" not in path.parts})
-
-
-def _below(path: Path) -> Iterator[Path]:
-    yield from (one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    every = {path for place in places for path in (Path(place), *Path(place).rglob("*")) if not path.is_dir()}
+    return sorted(path.as_posix() for path in every if not {"__pycache__", "ledger"} & {*path.parts})
 
 
 def _models(section: Any) -> Any:
     """What of a section of params.yaml names a model; None if nothing does."""
     if isinstance(section, Mapping):
         found = {name: value if name in _NAMES_A_MODEL else _models(value) for name, value in section.items()}
-        return {name: value for name, value in found.items() if value is not None} or None
+        unused = {"model"} if section.get("provider") == "offline" else set()
+        return {name: value for name, value in found.items() if value is not None and name not in unused} or None
     return ([one for value in section if (one := _models(value))] or None) if isinstance(section, list) else None
 
 
 def _compared(path: Path) -> dict[str, Any]:
     """The digest of a comparison, and the gate's decision."""
-    document = _decoded(_read(path), path)
+    document = _decoded(path.read_bytes(), path)
     if not isinstance(document, dict) or "decision" not in document:
         raise ExportError(f"{path}: no comparison; `python -m flows.compare BASE --json FILE` writes one")
     return {"sha256": sha256(path).hex(), "decision": document["decision"]}
@@ -211,7 +196,10 @@ def _compared(path: Path) -> dict[str, Any]:
 def _claims(statement: Any, path: Path) -> Claims:
     """Every value of a statement by its position; a file's by its name instead of its place in the list."""
     try:
-        files = {("subject", one["name"]): {**one, "name": ""} for one in statement["subject"]}
+        files = {
+            ("subject", str(one["name"])): {name: value for name, value in one.items() if name != "name"}
+            for one in statement["subject"]
+        }
         others = {(name,): value for name, value in statement.items() if name != "subject"}
         claims = dict(leaf for place, value in (files | others).items() for leaf in _leaves(value, place))
         is_unique = len(files) == len(statement["subject"])
@@ -222,15 +210,14 @@ def _claims(statement: Any, path: Path) -> Claims:
     return claims
 
 
-def _leaves(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _leaves(value: Any, place: Place) -> Iterator[tuple[Place, Any]]:
     """Yield the values below a position; an empty object or list is a value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     if not inner or not value:
         yield place, value
         return
-    yield from (
-        leaf for name, one in inner for leaf in _leaves(one, (*place, name if isinstance(name, str) else f"[{name}]"))
-    )
+    for name, one in inner:
+        yield from _leaves(one, (*place, name))
 
 
 def _pae(payload: bytes) -> bytes:
@@ -245,7 +232,7 @@ def _envelope(payload: bytes, signature: bytes) -> dict[str, Any]:
 
 def _opened(path: Path, key: Path | None) -> tuple[bytes, Checked | None]:
     """The statement in a file, and what came of its signature; None where there is none and no key was given."""
-    content = _read(path)
+    content = path.read_bytes()
     found = _decoded(content, path)
     if not isinstance(found, dict) or "payload" not in found:
         return content, Checked("signature: there is none", "differs") if key else None
@@ -270,27 +257,16 @@ def _opened(path: Path, key: Path | None) -> tuple[bytes, Checked | None]:
 
 def _key(path: Path, kind: Literal["private", "public"]) -> Any:
     """An Ed25519PrivateKey or Ed25519PublicKey of the package cryptography."""
-    from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
-    content = _read(path)
-    key: object = None
+    content, key = path.read_bytes(), cast(Any, None)
     with suppress(ValueError, TypeError):  # TypeError: a passphrase is missing
-        key = (
-            serialization.load_pem_private_key(content, None)
-            if kind == "private"
-            else serialization.load_pem_public_key(content)
-        )
+        is_private = kind == "private"
+        key = load_pem_private_key(content, None) if is_private else load_pem_public_key(content)
     if not isinstance(key, ed25519.Ed25519PrivateKey if kind == "private" else ed25519.Ed25519PublicKey):
         raise ExportError(f"{path}: no Ed25519 {kind} key in PEM without a passphrase")
     return key
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ExportError(f"{path}: can't be read: {error.strerror}") from None
 
 
 def _decoded(content: bytes, path: Path) -> Any:

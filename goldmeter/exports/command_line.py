@@ -159,6 +159,6 @@ def _recheck(chosen: argparse.Namespace) -> None:
     from goldmeter.exports import attestation
 
     checked = attestation.recheck(chosen.target, chosen.key, chosen.comparison)
-    say("\n".join(map(str, checked)))
+    say("\n".join(f"{one.outcome}: {one.claim}" for one in checked))
     if differing := sum(one.outcome == "differs" for one in checked):
         raise ExportError(f"{chosen.target}: {differing:,} of {counted(len(checked), 'claim')} differ")

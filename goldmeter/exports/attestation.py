@@ -106,7 +106,8 @@ def _outcome(place: Place, claimed: Claims, now: Claims) -> Outcome:
         return "confirmed" if json.dumps(claimed[place]) == json.dumps(now[place]) else "differs"
     source = place[:2]
     is_missing = source in (_RESULTS_AT, _COMPARISON_AT) and not any(one[:2] == source for one in now)
-    is_missing |= place[0] == "subject" and place[1] in _files() and not Path(place[1]).is_file()
+    if place[0] == "subject" and not (file := Path(str(place[1]))).is_file():
+        is_missing = any(file.is_relative_to(one) for one in _places())
     return "could not be checked" if is_missing else "differs"
 
 
@@ -166,14 +167,18 @@ def _derived() -> dict[str, Any]:
 
 
 def _files() -> list[str]:
-    """The files that a version consists of: settings, data, prompts, and what the stages up to the numbers wrote."""
+    """The files below these places that are no cache."""
+    every = {path for place in _places() for path in (Path(place), *Path(place).rglob("*")) if not path.is_dir()}
+    return sorted(path.as_posix() for path in every if not {"__pycache__", "ledger"} & {*path.parts})
+
+
+def _places() -> set[str]:
+    """The files and folders of a version: settings, data, prompts, and what stages wrote up to the numbers."""
     entries = stages()
     read = {dep for entry in entries.values() for dep in entry.deps if not dep.startswith("goldmeter/")}
     wrote = {out for entry in entries.values() for out in entry.outs if out.startswith("data/")}
     reports = {METRICS, *(str(report_of(name)) for name in entries if name != "report")}
-    places = {PARAMS, PIPELINE, LOCK, GOLDMETER_YAML, params.effective()["dataset"]["path"], *read, *wrote, *reports}
-    every = {path for place in places for path in (Path(place), *Path(place).rglob("*")) if not path.is_dir()}
-    return sorted(path.as_posix() for path in every if not {"__pycache__", "ledger"} & {*path.parts})
+    return {PARAMS, PIPELINE, LOCK, GOLDMETER_YAML, params.effective()["dataset"]["path"], *read, *wrote, *reports}
 
 
 def _models(section: Any) -> Any:

@@ -120,8 +120,8 @@ def test_no_changed_statement_is_confirmed(attested: Path, monkeypatch: pytest.M
     fresh = stated(derived, Path("comparison.json"))
     monkeypatch.setattr(attestation, "_derived", lambda: derived)
     monkeypatch.setattr(attestation, "_statement", lambda *_: fresh)
-    files = attestation._files()
-    monkeypatch.setattr(attestation, "_files", lambda: files)
+    places = attestation._places()
+    monkeypatch.setattr(attestation, "_places", lambda: places)
     plain, signed = (Path(f"{name}.json").read_bytes() for name in ("plain", "signed"))
     meaning = json.loads(plain)
 
@@ -174,6 +174,7 @@ def other_scores(run: Path) -> None:
     ("change", "claim", "outcome"),
     [
         (without_tables, "predicate / results / metrics / aurora / f1 / value", "could not be checked"),
+        (without_tables, "subject / data/judge/", "could not be checked"),
         (other_settings, "subject / params.yaml / digest / sha256", "differs"),
         (other_settings, "predicate / commit", "differs"),
         (other_scores, "predicate / results / metrics / borealis / f1 / value", "differs"),

@@ -159,6 +159,9 @@ def _recheck(chosen: argparse.Namespace) -> None:
     from goldmeter.exports import attestation
 
     checked = attestation.recheck(chosen.target, chosen.key, chosen.comparison)
-    say("\n".join(f"{one.outcome}: {one.claim}" for one in checked))
+    others = [one for one in checked if one.outcome != "confirmed"]
+    for one in others:
+        say(str(one))
+    say(f"confirmed: {len(checked) - len(others):,} of {counted(len(checked), 'claim')}")
     if differing := sum(one.outcome == "differs" for one in checked):
         raise ExportError(f"{chosen.target}: {differing:,} of {counted(len(checked), 'claim')} differ")

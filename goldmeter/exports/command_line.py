@@ -161,7 +161,7 @@ def _recheck(chosen: argparse.Namespace) -> None:
     checked = attestation.recheck(chosen.target, chosen.key, chosen.comparison)
     others = [one for one in checked if one.outcome != "confirmed"]
     for one in others:
-        say(str(one))
+        say(f"{one.outcome}: {one.claim}")
     say(f"confirmed: {len(checked) - len(others):,} of {counted(len(checked), 'claim')}")
     if differing := sum(one.outcome == "differs" for one in checked):
         raise ExportError(f"{chosen.target}: {differing:,} of {counted(len(checked), 'claim')} differ")

@@ -202,7 +202,7 @@ def test_what_was_not_given_is_named_and_not_confirmed() -> None:
 def test_a_key_asks_for_a_signature(capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["recheck", "plain.json", "--key", "public.pem"])
 
-    assert (status, capsys.readouterr().out) == (2, "differs: signature: there is none\n")
+    assert (status, capsys.readouterr().out) == (2, "differs: signature: there is none\nconfirmed: 0 of 1 claim\n")
     assert main(["recheck", "signed.json", "--key", "public.pem", "--comparison", "comparison.json"]) == 0
 
 

@@ -137,6 +137,7 @@ def exit_status(body: Callable[[], int | None], interrupted: str = "interrupted"
         return PIPE_CLOSED
     except (GoldmeterError, ModuleNotFoundError, OSError, MemoryError) as error:
         print_error(message(error))
+        _give_up_what_is_buffered()
         return TRY_LATER if isinstance(error, ServerError | ClusterError | StorageError) else USER_ERROR
     except Exception:  # noqa: BLE001 (Python's own exit status for it is 1, which is a gate's)
         traceback.print_exc()
@@ -147,6 +148,14 @@ def _flushed(status: int) -> int:
     """The status, after all is written that standard output still buffers."""
     sys.stdout.flush()
     return status
+
+
+def _give_up_what_is_buffered() -> None:
+    """Write what standard output buffers, or drop it: Python's exit status for a failure to do so would be 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        write_no_more()
 
 
 def write_no_more() -> None:

@@ -138,7 +138,10 @@ def python(*arguments: str, folder: Path = ROOT) -> "subprocess.CompletedProcess
 
 def python_to(file: IO[bytes], *arguments: str) -> tuple[int, str]:
     """Exit status and standard error, with standard output into a file."""
-    done = subprocess.run([sys.executable, *arguments], stdout=file, stderr=subprocess.PIPE, cwd=ROOT, check=False)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        [sys.executable, *arguments], stdout=file, stderr=subprocess.PIPE, cwd=ROOT, env=buffered, check=False
+    )
     return done.returncode, done.stderr.decode()
 
 

@@ -29,8 +29,8 @@ NUMBERS = {"goldmeter.pipeline.run", "goldmeter.console.format"}
 FAMILIES = {"lexical": "lexical", "embed": "semantic", "semantic": "semantic", "judge": "judge", "aggregate": "lexical"}
 """The metrics that a stage finds by name, which no import shows."""
 
-APART = {"labelling", "project"}
-"""Of commands that no stage calls, and the copy in a wheel."""
+APART = {"labelling", "project", "reference"}
+"""Of commands that no stage calls, the copy in a wheel, and documentation."""
 PRICES = "run.judge.prices"
 
 

@@ -26,6 +26,7 @@ from goldmeter.reporting.provenance import provenance, stage_checks
 from goldmeter.reporting.run_summary import RunSummary, summarize
 from goldmeter.reporting.score_tables import MetricScores, family_title, metrics, slices
 from goldmeter.reporting.settings import Report
+from goldmeter.reporting.summary import card_to_markdown
 from goldmeter.reporting.survey import field_tables
 from goldmeter.reporting.trends import Series
 from goldmeter.versions.version import Version
@@ -90,7 +91,8 @@ def report_files(
     content = Content(
         measured=measured,
         conclusion=conclusion,
-        first_screen=first_screen(measured, conclusion) if conclusion else None,
+        first_screen=(screen := first_screen(measured, conclusion) if conclusion else None),
+        card=card_to_markdown(conclusion, screen.reasons) if conclusion and screen else "",
         worst_slices=worst_slices(measured),
         trust=trust(measured),
         version=version,

@@ -412,16 +412,24 @@ def _with_counts(cell: MetricCell | None, usual_counts: str, separator: str) -> 
     return cell.text if cell.counts == usual_counts else f"{cell.text}{separator}{cell.counts}"
 
 
+def card_to_markdown(conclusion: Conclusion, lines: Iterable[str]) -> str:
+    """Return the conclusion, the rates and some lines below them as Markdown."""
+    short = _short(one.candidate for one in conclusion.rates)
+    rows = ([short[one.candidate], one.value, one.limits, one.basis] for one in conclusion.rates)
+    return "\n".join(
+        [
+            f"**{markdown.escaped(conclusion.sentence)}**\n",
+            *([f"{markdown.escaped(conclusion.more)}\n"] if conclusion.more else []),
+            *markdown.table(["candidate", conclusion.measure, "interval", "by"], rows),
+            "",
+            *(f"- {markdown.escaped(line)}" for line in lines),
+        ]
+    )
+
+
 def _markdown(summary: Summary) -> Iterator[str]:
     if summary.conclusion:
-        yield f"**{markdown.escaped(summary.conclusion.sentence)}**\n"
-        if summary.conclusion.more:
-            yield f"{markdown.escaped(summary.conclusion.more)}\n"
-        short = _short(one.candidate for one in summary.conclusion.rates)
-        rows = ([short[one.candidate], one.value, one.limits, one.basis] for one in summary.conclusion.rates)
-        yield from markdown.table(["candidate", summary.conclusion.measure, "interval", "by"], rows)
-        yield ""
-        yield from (f"- {markdown.escaped(line)}" for line in summary.evidence)
+        yield card_to_markdown(summary.conclusion, summary.evidence)
         yield ""
     names, short = [*summary.usual_counts], _short(summary.usual_counts)
     heads = [f"{short[name]} ({summary.usual_counts[name]})" for name in names]

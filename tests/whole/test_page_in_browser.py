@@ -74,6 +74,22 @@ def test_the_first_screen_has_few_words_and_the_page_few_screens(example: Projec
     assert page.evaluate("document.body.scrollHeight") <= 6 * DESKTOP.height
 
 
+def test_the_card_is_copied_as_markdown_or_shown_to_be_copied(example: Project, visit: Any) -> None:
+    page, shown = visit(example.folder / PAGE, folded=True), list[str]()
+    page.on("dialog", lambda dialog: shown.append(dialog.default_value))
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+
+    page.get_by_role("button", name="Copy as Markdown").click()
+    wait_until(lambda: bool(page.evaluate("1") and shown), "a text to copy")
+
+    title = page.locator("#glance-title").inner_text()
+    assert shown[0].replace("\\", "").startswith(f"**{title}**\n\n| candidate | label | interval | by |")
+    page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
+    page.get_by_role("button", name="Copy as Markdown").click()
+    assert page.evaluate("window.copied") == shown[0]
+    assert page.locator("button.copy.done").count() == 1
+
+
 @pytest.mark.parametrize("section", ["scores", "checks"])
 def test_an_address_opens_the_section_that_it_leads_to(report: Path, visit: Any, section: str) -> None:
     page = visit(report, fragment=f"#{section}", folded=True)

@@ -21,6 +21,7 @@ OTHERS = {
     "summary": "Print the results of the last run, and where the report is",
     "history": "Print the last runs, and since when something is wrong",
     "plan-study": "Say how many questions, draws, labels and dollars detect a difference, with the last run as pilot",
+    "noise": "Say how much two runs of the same system differ, and what share of each difference is this noise",
     "export": "Write results in the forms of other tools",
     "gx": "Write the checks of the tables as a Great Expectations context with Data Docs",
     "attest": "Write what was found as an in-toto statement, signed if a key is given",
@@ -101,6 +102,10 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     commands["history"].set_defaults(run=_history)
     _add_plan_study(commands["plan-study"].add_argument)
     commands["plan-study"].set_defaults(run=_plan_study)
+    measured = "whose noise; default: the primary measure of the last run"
+    commands["noise"].add_argument("--measure", metavar="NAME", help=measured)
+    commands["noise"].add_argument("--json", action="store_true", help="print all of it as JSON")
+    commands["noise"].set_defaults(run=_noise)
     command_line.add_arguments(commands["export"])
     command_line.add_gx(commands["gx"])
     command_line.add_attest(commands["attest"])
@@ -215,6 +220,12 @@ def _plan_study(chosen: argparse.Namespace) -> None:
     from goldmeter.reporting import study_plan
 
     study_plan.show(chosen)
+
+
+def _noise(chosen: argparse.Namespace) -> None:
+    from goldmeter.reporting import noise
+
+    noise.show(chosen)
 
 
 def _verify(chosen: argparse.Namespace) -> None:

@@ -104,14 +104,14 @@ def pilot_of(sides: Sequence[Candidate], measure: str) -> Pilot:
         ParamsError: A system lacks the measure, or it has no bounds or no value of a row.
         DataError: Fewer than two questions have it.
     """
-    own = [_measure(side, measure) for side in sides]
+    own = [measure_of(side, measure) for side in sides]
     values = [_questions(side, one) for side, one in zip(sides, own, strict=True)]
     shared = pd.concat([one["mean"] for one in values], axis=1, join="inner")
     if len(shared) < 2:  # noqa: PLR2004 (a variance)
         raise DataError(f"{measure}: fewer than two questions have it; `dvc repro` measures, or name another --measure")
     difference = (shared.iloc[:, 0] - shared.iloc[:, 1] if len(own) > 1 else shared.iloc[:, 0]).to_numpy(np.float64)
     draws = [one.loc[shared.index, "size"] for one in values]
-    splits = [variance_split(*_rows(side, one)) for side, one in zip(sides, own, strict=True)]
+    splits = [variance_split(*rows_of(side, one)) for side, one in zip(sides, own, strict=True)]
     known = [split for split in splits if split is not None]
     of_draws = sum(one.within * float((1.0 / size).mean()) for one, size in zip(known, draws, strict=False))
     factor = 3 - len(own)
@@ -150,7 +150,12 @@ def with_labels(pilot: Pilot, sides: Sequence[Candidate], measure: str) -> Pilot
     return by_people._replace(questions=max(len(judge), len(people)), labels=labels, explained=explained)
 
 
-def _study(version: Version, named: str | None) -> Study:
+def systems_of(version: Version, named: str | None) -> tuple[MetricsReport, str, list[Candidate]]:
+    """The results of the last run, the measure that is asked for, its primary one by default, and the systems.
+
+    Raises:
+        DataError: There was no run, or it measured no answer.
+    """
     if not version.has(METRICS):
         raise DataError("no run yet, whose variances the plan needs: `dvc repro` makes one")
     with reading(version.path(METRICS)) as document:
@@ -158,15 +163,23 @@ def _study(version: Version, named: str | None) -> Study:
         order = [*document["candidates"]]
     scores = scores_of(version)
     systems = scores.candidates(scores.fitted)
-    chosen = [systems[name] for name in order if name in systems][:2]
+    chosen = [systems[name] for name in order if name in systems]
     if not chosen:
         raise DataError("the last run measured no answer: `goldmeter init` maps your data, `dvc repro` measures them")
+    return document, measure, chosen
+
+
+def _study(version: Version, named: str | None) -> Study:
+    document, measure, chosen = systems_of(version, named)
+    chosen = chosen[:2]
     pilot = with_labels(pilot_of(chosen, measure), chosen, measure)
     measure = measure if pilot.explained is None else LABEL
-    return Study(measure, [one.name for one in chosen], pilot, dollars_of_an_answer(document, order[:2], version))
+    names = [one.name for one in chosen]
+    return Study(measure, names, pilot, dollars_of_an_answer(document, names, version))
 
 
-def _measure(side: Candidate, name: str) -> Measure:
+def measure_of(side: Candidate, name: str) -> Measure:
+    """A measure of a system by its name; ParamsError if it lacks it, or it has no bounds or no value of a row."""
     found = measures(side)
     usable = [one.name for one in found.values() if one.kind != "corpus" and one.bounds]
     if name not in usable:
@@ -180,7 +193,7 @@ def _keys(side: Candidate) -> NDArray[np.uint64]:
     return side.keys if side.questions is None else side.questions
 
 
-def _rows(side: Candidate, one: Measure) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+def rows_of(side: Candidate, one: Measure) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
     """The measured values as shares of the bounds, and the question of each."""
     low, high = one.bounds or (0.0, 1.0)
     measured = ~np.isnan(one.values)
@@ -188,7 +201,7 @@ def _rows(side: Candidate, one: Measure) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _questions(side: Candidate, one: Measure) -> pd.DataFrame:
-    values, keys = _rows(side, one)
+    values, keys = rows_of(side, one)
     return pd.Series(values).groupby(keys).agg(["mean", "size"])
 
 

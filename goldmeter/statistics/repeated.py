@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
 from goldmeter.statistics.arrays import FloatArray, IntArray
 from goldmeter.statistics.clusters import Labels, numbered
@@ -165,6 +166,41 @@ def variance_split(scores: npt.ArrayLike, questions: Labels) -> VarianceSplit | 
         sqrt((between + of_draws / 2.0) / count),
         sqrt((between + of_draws) / (2.0 * count)),
     )
+
+
+def rerun_limit(scores: npt.ArrayLike, questions: Labels, confidence: float = 0.95) -> float | None:
+    """Return the difference that two runs of one system, with one draw of each question, exceed in 1 - confidence.
+
+    The draws are independent, so its variance is twice that within questions, over their number. The variance's own
+    error is that of questions as clusters: the limit is Student's, with Satterthwaite's degrees of freedom.
+
+    Args:
+        scores: Shape (n,), float64, without NaN.
+        questions: Shape (n,), the question of each score.
+        confidence: In (0, 1).
+
+    Returns:
+        Limit of the absolute difference, in units of the scores, 0 if draws never differ; None as `variance_split`.
+
+    Raises:
+        ValueError: As `variance_split`.
+
+    Source: Satterthwaite 1946 (Biometrics Bulletin 2), for the degrees of freedom.
+
+    >>> round(rerun_limit([1, 1, 0, 0, 1, 0, 1, 0], list("aabbccdd")), 3)  # t₄ = 2.776 times √(2·0.25/4)
+    0.982
+    """
+    split = variance_split(scores, questions)
+    if split is None or not split.within:
+        return None if split is None else 0.0
+    rows, codes = np.asarray(scores, dtype=np.float64), numbered(questions)
+    free = np.bincount(codes) - 1.0
+    squares = np.bincount(codes, weights=(rows - (np.bincount(codes, weights=rows) / (free + 1.0))[codes]) ** 2)
+    several, degrees = np.count_nonzero(free), float(free.sum())
+    if several > 1:
+        error = float(((squares - split.within * free) ** 2).sum()) * several / (several - 1) / degrees**2
+        degrees = min(degrees, 2.0 * split.within**2 / error) if error else degrees
+    return float(stdtrit(degrees, (1.0 + confidence) / 2.0)) * sqrt(2.0 * split.within / split.questions)
 
 
 def _checked(draws: npt.ArrayLike, passed: npt.ArrayLike, k: int) -> tuple[IntArray, IntArray]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.statistics import pass_all, pass_at, question_interval, variance_split
+from goldmeter.statistics.repeated import rerun_limit
 
 pytestmark = pytest.mark.property
 
@@ -139,3 +140,33 @@ def test_one_question_or_one_draw_of_each_cannot_be_split(questions: str) -> Non
 def test_scores_without_their_question_are_refused() -> None:
     with pytest.raises(ValueError, match="one label per score"):
         variance_split([1.0, 0.0], ["a"])
+
+
+@pytest.mark.parametrize(("questions", "draws", "a"), [(30, 2, 0.5), (30, 5, 2.0), (200, 2, 0.2), (200, 3, 20.0)])
+def test_two_runs_of_the_same_system_differ_by_no_more_than_the_limit_in_95_percent(
+    questions: int, draws: int, a: float
+) -> None:
+    rng = np.random.default_rng(7)
+    held = []
+    for _ in range(300):
+        rates = rng.beta(a, a, questions)
+        pilot = rng.random((questions, draws)) < rates[:, None]
+        limit = rerun_limit(pilot.ravel(), np.repeat(range(questions), draws))
+        one, other = (rng.random((20, questions)) < rates, rng.random((20, questions)) < rates)
+        held.append(np.mean(np.abs(one.mean(axis=1) - other.mean(axis=1)) <= limit + 1e-12))
+
+    assert 0.94 <= np.mean(held) <= 0.985
+
+
+@pytest.mark.parametrize(("questions", "limit"), [("", None), ("abc", None), ("aaa", None), ("aabb", 0.0)])
+def test_runs_without_repeated_answers_have_no_limit_and_equal_ones_do_not_differ(
+    questions: str, limit: float | None
+) -> None:
+    assert rerun_limit([1.0] * len(questions), list(questions)) == limit
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.floats(0, 1)), max_size=12))
+def test_a_limit_is_finite_and_0_or_more_whatever_the_scores(rows: list[tuple[str, float]]) -> None:
+    limit = rerun_limit([score for _, score in rows], [question for question, _ in rows])
+
+    assert limit is None or 0.0 <= limit < np.inf

@@ -116,13 +116,14 @@ def pilot_of(sides: Sequence[Candidate], measure: str) -> Pilot:
     of_draws = sum(one.within * float((1.0 / size).mean()) for one, size in zip(known, draws, strict=False))
     factor = 3 - len(own)
     has_draws = len(known) == len(own)
+    own_noise = sum(one.within for one in known)
     between = factor * max(float(difference.var(ddof=1)) - (of_draws if has_draws else 0.0), 0.0)
-    within = factor * sum(one.within for one in known) if has_draws else None
+    within = factor * own_noise if has_draws else None
     groups = sides[0].groups
     clusters = None if groups is None else pd.Series(groups, _keys(sides[0])).groupby(level=0).first()[shared.index]
     return Pilot(
         len(shared),
-        float(np.mean([size.mean() for size in draws])),
+        own_noise / of_draws if has_draws and of_draws else float(np.mean([size.mean() for size in draws])),
         None,
         between if between or within else 1.0 / len(shared),  # rows that never differ may yet
         within,

@@ -17,7 +17,7 @@ class Pilot(NamedTuple):
 
     Attributes:
         questions: Number of questions that both systems answered.
-        draws: Answers of each system to a question.
+        draws: Answers of each system to a question; where systems have different numbers, as many as give this noise.
         labels: Number of questions with human labels of both; None if the measure needs none, or all have labels.
         between: Variance between the true differences of questions; all of the variance where draws are unknown.
         within: Variance of a difference between the draws of one question; None where questions have one draw.

@@ -40,9 +40,20 @@ def test_the_pilot_finds_the_variance_of_questions_and_of_draws_that_the_answers
 
     pilot = pilot_of(sides, "f1")
 
-    assert (pilot.questions, pilot.draws, pilot.binary) == (20_000, 3.0, True)
+    assert (pilot.questions, pilot.draws, pilot.binary) == (20_000, pytest.approx(3.0, abs=1e-12), True)
     assert pilot.between == pytest.approx(2 * 0.09, rel=0.05)
     assert pilot.within == pytest.approx(2 * 0.16, rel=0.05)
+
+
+def test_systems_with_different_numbers_of_draws_keep_the_variance_that_was_observed():
+    rng = np.random.default_rng(3)
+    noisy = system("a", 2, f1=rng.random(8_000) < 0.5)
+    steady = system("b", 8, f1=np.repeat(rng.random(4_000) < 0.5, 8) ^ (rng.random(32_000) < 0.02))
+    means = [one.columns[0].values.reshape(4_000, -1).mean(axis=1) for one in (noisy, steady)]
+
+    pilot = pilot_of([noisy, steady], "f1")
+
+    assert pilot.variance(pilot.draws) == pytest.approx(np.var(means[0] - means[1], ddof=1))
 
 
 def test_a_single_system_is_planned_as_if_the_other_were_independent():

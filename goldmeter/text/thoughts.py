@@ -19,8 +19,8 @@ class Spoken(NamedTuple):
 def spoken(text: str, *, anywhere: bool = False) -> Spoken:
     """Return a text without its thoughts.
 
-    Thoughts are what stands between <think> and </think> (or thinking, thought, reasoning, seed:think, [THINK],
-    ◁think▷), what stands before a closing mark without an opening one, and each harmony channel but `final`.
+    Thoughts are what stands between <think> and </think> (or thinking, thought, reasoning, reflection,
+    scratchpad, seed:think, [THINK], ◁think▷), what stands before a closing mark without an opening one, and each harmony channel but `final`.
 
     Args:
         text: What a model wrote.
@@ -111,7 +111,7 @@ def _may_think(text: str) -> bool:
 _ANSWER = "<answer>"
 _BOM, _FENCE, _QUOTES, _BLANKS = "\ufeff", "```", ("`", '"', "'"), " \t\r\ufeff"
 _SIGNS = ("<", "[", "◁", "assistantfinal")
-_TAGS = "think|thinking|thought|reasoning|seed:think"
+_TAGS = "think|thinking|thought|reasoning|reflection|scratchpad|seed:think"
 _MARK = re.compile(rf"</?(?P<tag>{_TAGS})>|\[/?THINK\]|◁/?think▷", re.IGNORECASE)
 _CHANNEL = re.compile(r"<\|(?:channel|message)\|>")
 _FIRST_CHANNEL = re.compile(r"\s*(?:<\|start\|>\w*)?\s*(?:<\|channel\|>|(?:analysis|commentary|final)<\|message\|>)")

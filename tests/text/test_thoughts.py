@@ -13,6 +13,7 @@ PAIRS = [
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
     ("<seed:think>", "</seed:think>"),
+    ("<scratchpad>\n", "</scratchpad>\n"),
     ("", "</think>"),
     ("", "\n[/THINK]\n"),
     ("<|channel|>analysis<|message|>", f"<|end|>{FINAL}"),

@@ -232,12 +232,13 @@ def _is_letter(name: str) -> bool:
 
 
 def _letters(text: str) -> Iterator[int]:
-    """Yield the places of capital letters that stand by themselves, and of letters in brackets."""
+    """Yield the places of capital letters that stand by themselves, of letters in brackets, and of "option b"."""
     for match in _LETTER.finditer(text):
         place = match.start()
         is_bracketed = text[place - 1 : place] == "(" and text[place + 1 : place + 2] == ")"
+        is_called = _CALLED.search(text[max(0, place - 8) : place]) and _CLOSED.match(text, match.end())
         is_word = match[0] in "AI" and _WORD_AFTER.match(text, match.end())
-        if is_bracketed or (match[0].isupper() and not is_word):
+        if is_bracketed or is_called or (match[0].isupper() and not is_word):
             yield place
 
 
@@ -300,6 +301,8 @@ _BEGUN = re.compile(
     r"^[ \t*_`#>\"'$]*(?:option |choice )?[(\[]?([^\W\d_])[)\]]?(?:[*_`]*[).:\]][*_`]*)(?=\s|$)",
     re.MULTILINE | re.IGNORECASE,
 )
+_CALLED = re.compile(r"(?<!\w)(?:answer|option|choice|letter) $", re.IGNORECASE)
+_CLOSED = re.compile(r"\s*(?:[.,;:!)\n]|$)|\s+(?:because|since|as)(?!\w)")
 _OTHERS = re.compile(r"\s*(?:or|and|oder|ou|o|y|et|und|/|,|&)(?!\w)", re.IGNORECASE)
 _LETTER = re.compile(rf"(?<!(?!{_UNSPACED})[\w'.&+#/\-])[^\W\d_](?!(?!{_UNSPACED})[\w'&+#/\-]|\.\w)")
 # A and I are words where another word follows, such as "A dog"; not in "A is right", "A because".

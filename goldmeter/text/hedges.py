@@ -18,7 +18,9 @@ _HEDGE = re.compile(
 _BUT = r"(?<!\w)(?:but|however|probably|likely|so|aber|mais|pero|mas|ma|но)(?!\w)"
 _GAP = re.compile(rf"(?:(?!{_BUT})[^.!?;:,\n。！？，])*")
 _AFTER = re.compile(
-    r"[\s\"'*`)\]]*,?\s*(?:maybe|perhaps|possibly|vielleicht|peut-être|quizás?|forse)\s*(?:[.!?;,\n]|$)"
+    r"[\s\"'*`)\]]*(?:,?\s*(?:maybe|perhaps|possibly|vielleicht|peut-être|quizás?|forse)\s*(?:[.!?;,\n]|$)"
+    r"|\s(?:is|are|remains?)(?: also| still)? (?:possible|conceivable|a possibility)(?!\w)"
+    r"|\s(?:cannot|can ?not|can't) be (?:ruled out|excluded)(?!\w))"
 )
 
 

@@ -6,12 +6,11 @@ from copy import deepcopy
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, Event, ScalarEvent
 from ruamel.yaml.nodes import Node, ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
@@ -20,8 +19,8 @@ from goldmeter.errors import ParamsError
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _DEEPEST = 200
-# Most values that the aliases of a document may repeat. 500 bytes of nested aliases expand to 10^9 values.
-_MOST_REPEATED = 10_000
+# 500 bytes of nested aliases expand to 10^9 values.
+_MOST_VALUES = 1_000_000
 # Characters of a value that a message quotes.
 _QUOTED = 60
 # Keys up to this length fit on a line however deep they are nested in practice: dvc.lock has lines of 80 characters.
@@ -56,8 +55,8 @@ def parse_yaml(text: str, name: str = "params.yaml") -> Any:
         Mappings, lists and single values; None for an empty document.
 
     Raises:
-        ParamsError: The text is not YAML, a key is duplicated or is not a text, or aliases repeat too much or
-            themselves; the message has the line.
+        ParamsError: The text is not YAML, or a key is duplicated or is not a text; the message has the line. Or it is
+            nested too deep, or aliases repeat too much.
     """
     return deepcopy(_parsed(text, name))
 
@@ -67,28 +66,15 @@ def _parsed(text: str, name: str) -> Any:
     yaml = YAML(typ="safe")
     yaml.Constructor = _Constructor
     try:
-        _require_bounded(text, name)
-        return yaml.load(text)
+        content = yaml.load(text)
     except MarkedYAMLError as error:
         raise ParamsError(_located(error, text, name)) from None
     except YAMLError as error:
         raise ParamsError(f"{name}: not readable as YAML: {str(error).splitlines()[0]}") from None
     except UnicodeEncodeError:  # git's answers have surrogates for bytes that are no text
         raise ParamsError(f"{name}: not readable as YAML: not UTF-8") from None
-
-
-def require_bounded(text: str, name: str) -> None:
-    """Check YAML that DVC reads and this project does not; whether it is valid is left to DVC.
-
-    Raises:
-        ParamsError: It is nested too deep, or its aliases repeat too much or themselves.
-    """
-    try:
-        _require_bounded(text, name)
-    except ConstructorError as error:
-        raise ParamsError(_located(error, text, name)) from None
-    except (YAMLError, UnicodeError):
-        return
+    _require_bounded(content, name)
+    return content
 
 
 def dump_yaml(value: Any) -> str:
@@ -218,69 +204,20 @@ _Representer.add_representer(str, _Representer.represent_str)
 _Representer.add_representer(float, _Representer.represent_float)
 
 
-class _Extent(NamedTuple):
-    """Values in a node, itself included, and levels of them, with those that its aliases stand for."""
-
-    values: int = 1
-    levels: int = 1
-
-    def holding(self, inner: "_Extent") -> "_Extent":
-        """Return the extent with one more value in it."""
-        return _Extent(self.values + inner.values, max(self.levels, 1 + inner.levels))
+def _require_bounded(content: Any, name: str) -> None:
+    """Refuse what reading the values could not end with: an alias in itself, deep nesting, aliases of aliases."""
+    for count, level in enumerate(_levels(content, 1)):
+        if level > _DEEPEST:
+            raise ParamsError(f"{name}: nested more than {_DEEPEST} levels deep, or an alias repeats itself")
+        if count > _MOST_VALUES:
+            raise ParamsError(f"{name}: more than {_MOST_VALUES:,} values, with those that aliases repeat")
 
 
-class _Extents:
-    """The extents of a document's nodes, from its events in their order.
-
-    Attributes:
-        repeated: Values that aliases stand for so far.
-        levels: The deepest level so far.
-    """
-
-    def __init__(self) -> None:
-        self._anchors: dict[str, _Extent | None] = {}  # None: of a node that contains what is read
-        self._open: list[tuple[str | None, _Extent]] = []
-        self.repeated = self.levels = 0
-
-    def add(self, event: Event) -> None:
-        """Count the next event. Raises ConstructorError for an alias inside the node that it repeats."""
-        if isinstance(event, CollectionStartEvent):
-            self._open.append((event.anchor, _Extent()))
-            self._anchors[event.anchor] = None
-            self.levels = max(self.levels, len(self._open))
-        elif isinstance(event, CollectionEndEvent):
-            self._close(*self._open.pop())
-        elif isinstance(event, AliasEvent):
-            extent = self._anchors.get(event.anchor, _Extent())  # an unknown one is refused when values are made
-            if extent is None:
-                raise ConstructorError(None, None, f"the alias *{event.anchor} repeats itself", event.start_mark)
-            self.repeated += extent.values
-            self._close(None, extent)
-        elif isinstance(event, ScalarEvent):
-            self._close(event.anchor, _Extent())
-
-    def _close(self, anchor: str | None, extent: _Extent) -> None:
-        if anchor is not None:
-            self._anchors[anchor] = extent
-        self.levels = max(self.levels, len(self._open) + extent.levels)
-        if self._open:
-            above, holding = self._open.pop()
-            self._open.append((above, holding.holding(extent)))
-
-
-def _require_bounded(text: str, name: str) -> None:
-    """Raise ParamsError for nesting or aliases that would overflow the stack of libyaml, or fill the memory.
-
-    An overflow of libyaml's stack ends the process.
-    """
-    found = _Extents()
-    for event in YAML(typ="safe").parse(text):
-        found.add(event)
-        where = f"{name}, line {event.start_mark.line + 1}"
-        if found.levels > _DEEPEST:
-            raise ParamsError(f"{where}: nested more than {_DEEPEST} levels deep")
-        if found.repeated > _MOST_REPEATED:
-            raise ParamsError(f"{where}: aliases repeat more than {_MOST_REPEATED:,} values; write them out")
+def _levels(value: Any, level: int) -> Iterator[int]:
+    """Yield the level of a value and of each one in it."""
+    yield level
+    for inside in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _levels(inside, level + 1)
 
 
 def _located(error: MarkedYAMLError, text: str, name: str) -> str:

@@ -18,7 +18,6 @@ from goldmeter.pipeline.credentials import without_credentials
 from goldmeter.pipeline.dvc_yaml import GOLDMETER_YAML, locked, outs, tables
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.yaml import load_yaml, parse_yaml
-from goldmeter.versions.foreign_yaml import require_bounded
 
 if TYPE_CHECKING:
     from dvc.fs import DVCFileSystem
@@ -182,7 +181,6 @@ class Version:
         from dvc.api import DVCFileSystem  # takes a second
         from dvc.repo import Repo
 
-        require_bounded(str(self.commit))
         with Repo() as repo:  # the remote of today: the version may be older than any
             remote = repo.config["core"].get("remote")
         return DVCFileSystem(rev=self.commit, subrepos=bool(self._prefix), remote=remote)

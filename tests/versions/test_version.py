@@ -265,61 +265,6 @@ def test_a_stage_that_depends_on_a_part_of_a_section_is_stale_when_that_part_cha
         version.require_current(["reports/index.html"])
 
 
-@pytest.mark.usefixtures("clone")
-@pytest.mark.parametrize("name", ["other/dvc.yaml", "é/x.dvc"])
-def test_a_version_whose_yaml_dvc_could_not_expand_is_refused(name: str) -> None:
-    levels = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
-    Path(name).parent.mkdir()
-    Path(name).write_text("\n".join(["a0: &a0 x", *levels, "meta: *a11", ""]), encoding="utf-8")
-    git("add", "-f", name)
-    git("commit", "-q", "-m", "a pull request of a stranger")
-
-    with versions(["HEAD"]) as [one], pytest.raises(VersionError) as error:
-        one.path("data/load")
-    assert str(error.value).startswith(f"HEAD: its data/load can't be fetched: {name}, line 6: aliases repeat ")
-
-
-EACH = {name: [*range(100)] for name in "abcde"}
-LONG = {f"k{number}": "x" * 1_000 for number in range(1_000)}
-
-
-@pytest.mark.usefixtures("clone")
-@pytest.mark.parametrize(
-    ("stage", "params"),
-    [
-        ({"matrix": EACH, "cmd": "echo"}, {}),
-        ({"matrix": dict.fromkeys("abcde", "${axis}"), "cmd": "echo"}, {"axis": [*range(100)]}),
-        ({"foreach": "${axis}", "do": {"cmd": "echo"}}, {"axis": [*range(20_000)]}),
-        ({"foreach": [*range(1_000)], "do": {"cmd": "${all}"}}, {"all": LONG}),
-        ({"foreach": [*range(1_000)], "do": {"vars": [{"all": LONG}], "cmd": "${all}"}}, {}),
-    ],
-)
-def test_a_version_whose_stages_would_fill_the_memory_is_refused(
-    stage: dict[str, object], params: dict[str, object]
-) -> None:
-    Path("other").mkdir()
-    Path("other/dvc.yaml").write_text(json.dumps({"stages": {"score": stage}}))
-    Path("other/params.yaml").write_text(json.dumps(params))
-    git("add", "-f", "other")
-    git("commit", "-q", "-m", "a pull request of a stranger")
-
-    with versions(["HEAD"]) as [one], pytest.raises(VersionError, match=r"other/dvc\.yaml: matrix, foreach and \$"):
-        one.path("data/load")
-
-
-@pytest.mark.usefixtures("clone")
-def test_a_version_with_a_few_repeated_stages_is_read() -> None:
-    Path("other").mkdir()
-    few = {"matrix": {"a": [1, 2], "b": "${axis}"}, "cmd": "echo ${item.a} ${item.b}"}
-    Path("other/dvc.yaml").write_text(json.dumps({"stages": {"few": few}}))
-    Path("other/params.yaml").write_text(json.dumps({"axis": ["x", "y"]}))
-    git("add", "-f", "other")
-    git("commit", "-q", "-m", "more stages")
-
-    with versions(["HEAD"]) as [one]:
-        assert one.path("data/load").exists()
-
-
 JSON = st.recursive(
     st.none() | st.integers() | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),

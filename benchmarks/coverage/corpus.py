@@ -7,11 +7,11 @@ from functools import cache, partial
 import numpy as np
 from scipy.stats import poisson
 
+from benchmarks.coverage.arrays import corpus_difference, corpus_interval
 from benchmarks.coverage.cells import Floats, Rng, Simulation, contains, contrast, covers, each
 from goldmeter.metrics.lexical.bleu import Bleu
-from goldmeter.statistics import FewRows, corpus_interval
+from goldmeter.statistics import FewRows
 from goldmeter.statistics.clusters import Codes
-from goldmeter.statistics.paired import corpus_difference
 
 RATIO, BLEU, PAIRED = "ratio of sums", "corpus BLEU", "paired corpus score"
 SIZES = (10, 30, 100, 300)

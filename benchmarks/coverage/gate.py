@@ -9,11 +9,11 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from benchmarks.coverage import cells
+from benchmarks.coverage.arrays import detectable_difference, max_t
 from benchmarks.coverage.cells import Cell, Floats, Measure, Outcomes, Rng, Simulation, Study, each
 from goldmeter.statistics.clusters import Codes
-from goldmeter.statistics.multiplicity import max_t
 from goldmeter.statistics.paired import PairedDifference, mcnemar_midp, paired_difference
-from goldmeter.statistics.power import detectable_difference, required_rows, rows_to_find
+from goldmeter.statistics.power import required_rows
 from goldmeter.statistics.sequential import alpha_spending, drift_detector
 
 FAMILY, POWER = "15 correlated metrics", "power planning"
@@ -180,7 +180,8 @@ def in_clusters(difference: float) -> Simulation:
 
 def _pilot(difference: float, rng: Rng) -> int:
     """The clusters of 6 rows that a large pilot study asks for."""
-    return round(rows_to_find(difference, *_conversations(rng, 3000, 0.0)) / 6)
+    d, _ = _conversations(rng, 3000, 0.0)
+    return required_rows(difference, sd=float(d.reshape(-1, 6).mean(axis=1).std()))
 
 
 def _conversations(rng: Rng, groups: int, gain: float) -> tuple[Floats, Codes]:

@@ -2,7 +2,7 @@
 
 from goldmeter.statistics.agreement import agreement
 from goldmeter.statistics.clusters import FewClusters
-from goldmeter.statistics.corpus import FewRows, corpus_interval
+from goldmeter.statistics.corpus import FewRows
 from goldmeter.statistics.correlation import correlations
 from goldmeter.statistics.cross_fit import cross_fitted
 from goldmeter.statistics.designed import (
@@ -14,18 +14,9 @@ from goldmeter.statistics.designed import (
 )
 from goldmeter.statistics.estimate import Estimate, Method
 from goldmeter.statistics.mean import mean_interval
-from goldmeter.statistics.multiplicity import max_t, sidak
-from goldmeter.statistics.paired import (
-    PairedDifference,
-    corpus_difference,
-    mcnemar_midp,
-    paired_difference,
-)
-from goldmeter.statistics.power import (
-    detectable_difference,
-    required_rows,
-    rows_to_find,
-)
+from goldmeter.statistics.multiplicity import sidak
+from goldmeter.statistics.paired import PairedDifference, mcnemar_midp, paired_difference
+from goldmeter.statistics.power import required_rows
 from goldmeter.statistics.ppi import PpiEstimate, ppi_mean
 from goldmeter.statistics.repeated import VarianceSplit, pass_all, pass_at, question_interval, variance_split
 from goldmeter.statistics.sequential import DriftState, alpha_spending, drift_detector
@@ -43,9 +34,8 @@ from goldmeter.statistics.wilson import score_interval
 __all__ = [
     "BiasModel", "DesignedDifference", "DesignedLabels", "DriftState", "Estimate", "FewClusters", "FewRows",
     "FittedThreshold", "LabelledEstimate", "Method", "PairedDifference", "PpiEstimate", "VarianceSplit",
-    "agreement", "alpha_spending", "bias_model", "bias_scale", "corpus_difference", "corpus_interval",
-    "correlations", "cross_fitted", "designed_difference", "designed_mean", "detectable_difference",
-    "drift_detector", "max_t", "mcnemar_midp", "mean_interval", "paired_difference", "pass_all", "pass_at",
-    "people_difference", "people_rate", "ppi_mean", "question_interval", "required_rows", "rows_to_find",
+    "agreement", "alpha_spending", "bias_model", "bias_scale", "correlations", "cross_fitted",
+    "designed_difference", "designed_mean", "drift_detector", "mcnemar_midp", "mean_interval", "paired_difference",
+    "pass_all", "pass_at", "people_difference", "people_rate", "ppi_mean", "question_interval", "required_rows",
     "score_interval", "sidak", "threshold_from_labels", "variance_over_rows", "variance_split",
 ]  # fmt: skip

@@ -78,15 +78,6 @@ def _is_dense(labels: npt.NDArray[np.generic]) -> bool:
     return bool(numbers.min() >= 0.0 and numbers.max() < 4.0 * numbers.size)
 
 
-def cluster_sums(rows: FloatArray, clusters: Labels) -> FloatArray:
-    """Sum the rows of each cluster: shape (n, k) to (clusters, k). Warns and raises like `cluster_codes`."""
-    codes = cluster_codes(clusters, rows.shape[0])
-    sums = np.empty((int(codes.max()) + 1, rows.shape[1]))
-    for k, column in enumerate(rows.T):
-        sums[:, k] = np.bincount(codes, weights=column)
-    return sums
-
-
 class ClusterTotals(NamedTuple):
     """The rows of each cluster added up, in an order of the clusters that does not depend on that of the rows.
 

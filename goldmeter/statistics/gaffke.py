@@ -77,28 +77,19 @@ class Distribution(NamedTuple):
         return _rounded(Distribution(self.n + other.n, up, down))
 
 
-def gaffke_interval(unit: FloatArray, confidence: float) -> tuple[float, float]:
-    """Return Gaffke's limits of the mean.
+def gaffke_limits(distribution: Distribution, confidence: float) -> tuple[float, float]:
+    """Return Gaffke's limits of the mean of n >= 1 scores.
 
     The upper limit is a quantile of the mean of the scores and one more score at 1, under random weights that are
     uniform on the simplex; the lower limit mirrors it. On binary data it is Clopper and Pearson's interval. That it
     covers for every distribution on [0, 1] is a conjecture without a known counterexample.
 
-    Args:
-        unit: Shape (n,), float64, n >= 1, in [0, 1].
-        confidence: In (0, 1).
-
     Source: Gaffke 2005; Learned-Miller & Thomas 2019.
 
-    >>> low, high = gaffke_interval(np.array([0.0, 0.0]), 0.95)
+    >>> low, high = gaffke_limits(Distribution.of(np.array([0.0, 0.0]), (0.0, 1.0)), 0.95)
     >>> round(low, 6), round(high, 6)  # 1 - √0.025
     (0.0, 0.841886)
     """
-    return gaffke_limits(Distribution.of(unit, (0.0, 1.0)), confidence)
-
-
-def gaffke_limits(distribution: Distribution, confidence: float) -> tuple[float, float]:
-    """Return the limits as `gaffke_interval` does, given how often each score occurs."""
     tail = (1.0 - confidence) / 2.0
     return 1.0 - _upper(distribution.mirrored, tail), _upper(distribution.scores, tail)
 

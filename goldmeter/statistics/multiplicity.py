@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
-from goldmeter.statistics.clusters import ClusterTotals, Labels, cluster_sums, clustered_n_of_totals
+from goldmeter.statistics.clusters import ClusterTotals, clustered_n_of_totals
 from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from goldmeter.statistics.moments import Moments
 from goldmeter.statistics.wilson import effective_n, exact_interval
@@ -29,7 +29,7 @@ _CONSTANT = 1e-10
 _JITTER = 1e-6
 
 
-def max_t(influence: npt.ArrayLike, clusters: Labels | None = None, confidence: float = 0.95) -> float:
+def max_t_of_products(products: npt.ArrayLike, confidence: float = 0.95) -> float:
     """Return the critical value that max |Z_k| of a family of tests exceeds with probability 1 - confidence.
 
     Interval k is value ± c·SE; a function that takes a confidence gets 2·Φ(c) - 1. The value lies between the quantile
@@ -37,39 +37,20 @@ def max_t(influence: npt.ArrayLike, clusters: Labels | None = None, confidence: 
     to 60 metrics at every level, because the seeded draws come from beyond c.
 
     Args:
-        influence: Shape (n, k), float64, the influence of each row on each of k mean differences, (d - mean d)/n_k; 0
-            where unmeasured. The scale of a column does not matter. Columns of zeros are left out of the family.
-        clusters: Shape (n,), one label per row; influences are then summed by cluster.
-        confidence: In (0, 1).
-
-    Raises:
-        ValueError: NaN, a wrong shape, or a single cluster.
-
-    Source: Romano & Wolf 2005; Hothorn, Bretz & Westfall 2008; Owen, Maximov & Chertkov 2019 for the probability.
-
-    >>> round(max_t([[0.1], [-0.1]]), 4)  # one metric: the normal quantile
-    1.96
-    >>> round(max_t([[1, 1], [1, -1], [-1, 1], [-1, -1]]), 3)  # two independent: 1 - 0.95^½ = 2·Φ(-2.236)
-    2.236
-    """
-    check_confidence(confidence)
-    rows = np.asarray(influence, dtype=np.float64)
-    if rows.ndim != 2:  # noqa: PLR2004 (a table)
-        raise ValueError(f"influence has shape {rows.shape}: expected one column per metric, shape (n, k)")
-    items = rows if clusters is None else cluster_sums(rows, clusters)
-    return max_t_of_products(items.T @ items, confidence)
-
-
-def max_t_of_products(products: npt.ArrayLike, confidence: float = 0.95) -> float:
-    """Return the critical value as `max_t` does, from the sums of products of the influences.
-
-    Args:
-        products: Shape (k, k), float64: for each two differences the sum over rows (or clusters) of the products of
-            their influences.
+        products: Shape (k, k), float64: for each two mean differences the sum over rows (or clusters) of the products
+            of their influences, (d - mean d)/n_k, 0 where unmeasured. The scale of an influence does not matter. Those
+            of 0 everywhere are left out of the family.
         confidence: In (0, 1).
 
     Raises:
         ValueError: An influence is not finite.
+
+    Source: Romano & Wolf 2005; Hothorn, Bretz & Westfall 2008; Owen, Maximov & Chertkov 2019 for the probability.
+
+    >>> round(max_t_of_products([[0.02]]), 4)  # one metric: the normal quantile
+    1.96
+    >>> round(max_t_of_products(np.eye(2)), 3)  # two independent: 1 - 0.95^½ = 2·Φ(-2.236)
+    2.236
     """
     check_confidence(confidence)
     correlation = _correlation(np.asarray(products, dtype=np.float64))
@@ -82,7 +63,7 @@ def max_t_of_products(products: npt.ArrayLike, confidence: float = 0.95) -> floa
 
 
 def sidak(tests: int, confidence: float = 0.95) -> float:
-    """Return Šidák's critical value, an upper bound of `max_t` for this number of tests at any correlation.
+    """Return Šidák's critical value, an upper bound of `max_t_of_products` for this number of tests at any correlation.
 
     Source: Šidák 1967.
 

@@ -9,14 +9,13 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import betainc, ndtr, ndtri, stdtr, stdtrit
 
-from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray, check_bounds, check_confidence, finite_array
+from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray, check_bounds, check_confidence
 from goldmeter.statistics.clusters import (
     ClusterTotals,
     FewClusters,
     Labels,
     check_clusters,
     cluster_codes,
-    cluster_sums,
     cluster_totals,
 )
 from goldmeter.statistics.corpus import Replicates, ScoreFunction, warn_of_few_rows
@@ -282,61 +281,10 @@ def difference_of_sums(
     return PairedDifference(*within(value, scaled, (-width, width), sums.n, Method(method)), p_value)
 
 
-def corpus_difference(
-    base_stats: npt.ArrayLike,
-    head_stats: npt.ArrayLike,
-    score: ScoreFunction,
-    clusters: Labels | None = None,
-    confidence: float = 0.95,
-    bounds: Bounds = (0.0, 1.0),
-) -> PairedDifference:
-    """Estimate score(head) - score(base) of all rows together; the jackknife deletes a row from both, t(items - 1).
-
-    Args:
-        base_stats: Additive statistics, shape (n, k), float64.
-        head_stats: The same shape; row i belongs to row i of the base.
-        score: Maps summed statistics, shape (..., k), to scores, shape (...).
-        clusters: Shape (n,), one label per row; the jackknife then deletes whole clusters.
-        confidence: In (0, 1).
-        bounds: Lower and upper bound of the score.
-
-    Returns:
-        The difference. Its interval is the whole range if there is a single row, or if a score without one row is
-        undefined.
-
-    Raises:
-        ValueError: NaN, a wrong shape, or a single cluster.
-
-    Warns:
-        FewRows: There are fewer than 50 rows.
-        FewClusters: There are fewer than 10 clusters.
-
-    Source: Tukey 1958; Efron & Tibshirani 1993, chapter 11.
-
-    >>> base = np.array([[1, 1], [0, 1], [1, 1], [1, 1]] * 15)  # correct answers, all answers
-    >>> head = np.array([[1, 1], [1, 1], [1, 1], [0, 1]] * 15)
-    >>> result = corpus_difference(base, head, lambda s: s[..., 0] / s[..., 1])
-    >>> round(result.low, 4), round(result.high, 4), result.p_value  # 0 ± 2.0010·√(0.5/59)
-    (-0.1842, 0.1842, 1.0)
-    """
-    check_confidence(confidence)
-    width = check_width(bounds)
-    base, head = _check_stats(base_stats, head_stats)
-    n = base.shape[0]
-    if n == 0:
-        return PairedDifference(*unknown((-width, width), 0, NO_ROWS), 1.0)
-    if clusters is not None:
-        base, head = np.hsplit(cluster_sums(np.hstack([base, head]), clusters), 2)
-    totals = base.sum(axis=0), head.sum(axis=0)
-    value = float(np.asarray(score(totals[1])) - np.asarray(score(totals[0])))
-    replicates = Replicates.of(deleted(base, head, *totals, score) if isfinite(value) else np.zeros(0))
-    return difference_of_replicates(value, replicates, n, confidence, bounds)
-
-
 def difference_of_replicates(
     value: float, replicates: Replicates, n: int, confidence: float = 0.95, bounds: Bounds = (0.0, 1.0)
 ) -> PairedDifference:
-    """Estimate a difference of corpus scores and its interval as `corpus_difference` does, from the jackknife's sums.
+    """Estimate a difference of corpus scores and its interval, t(items - 1), from the jackknife's sums.
 
     Args:
         value: score(head) - score(base).
@@ -345,8 +293,14 @@ def difference_of_replicates(
         confidence: In (0, 1).
         bounds: Lower and upper bound of the score.
 
+    Returns:
+        The difference. Its interval is the whole range if there is a single row, or if a score without one row is
+        undefined.
+
     Warns:
         FewRows: There are fewer than 50 rows.
+
+    Source: Tukey 1958; Efron & Tibshirani 1993, chapter 11.
     """
     check_confidence(confidence)
     width = check_width(bounds)
@@ -500,10 +454,3 @@ def _student(value: float, error: float, count: int, rounding_scale: float, conf
 def _check_margin(margin: float | None) -> None:
     if margin is not None and not 0.0 <= margin < inf:
         raise ValueError(f"margin = {margin}: expected a number of 0 or more, in the units of the metric")
-
-
-def _check_stats(base_stats: npt.ArrayLike, head_stats: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    base, head = finite_array(base_stats, "base_stats", 2), finite_array(head_stats, "head_stats", 2)
-    if base.shape != head.shape:
-        raise ValueError(f"base_stats has shape {base.shape}, head_stats {head.shape}: expected the same for both")
-    return base, head

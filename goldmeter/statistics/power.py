@@ -11,7 +11,7 @@ from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1p
 
 from goldmeter.statistics import paired
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
-from goldmeter.statistics.clusters import ClusterTotals, Labels, check_clusters
+from goldmeter.statistics.clusters import ClusterTotals, check_clusters
 from goldmeter.statistics.moments import evidence, unseen_variance
 from goldmeter.statistics.paired import DifferenceSums, Items
 
@@ -84,7 +84,7 @@ def required_rows(
         confidence: In (0, 1).
         width: Upper - lower bound of the metric; may be infinite.
         design_effect: Factor by which clusters inflate the variance of the mean: 1 + (rows per cluster - 1)·ICC for
-            clusters of equal size. Few clusters need more rows, which only `rows_to_find` accounts for.
+            clusters of equal size. Few clusters need more rows.
 
     Raises:
         ValueError: An argument is outside its range, or not exactly one of `discordance` and `sd` is given.
@@ -108,49 +108,9 @@ def required_rows(
     return ceil(_smallest(_power_at(spread, confidence), effect, power) * design_effect)
 
 
-def rows_to_find(
-    difference: float,
-    d: npt.ArrayLike,
-    clusters: Labels | None = None,
-    bounds: Bounds = (0.0, 1.0),
-    power: float = 0.8,
-    confidence: float = 0.95,
-) -> int:
-    """Return the number of rows like these that would detect a true `difference` with that power.
-
-    Args:
-        difference: The true difference, not 0, in the units of the metric; its sign does not matter.
-        d: Differences of observed rows, as of `paired_difference`.
-        clusters: Cluster of each row; clusters are assumed to keep their mean size.
-        bounds: Lower and upper bound of the metric; may be infinite.
-        power: Probability of detection, between 1 - confidence and 1.
-        confidence: In (0, 1).
-
-    Raises:
-        ValueError: As `paired_difference`; also without rows, or if `difference` is 0 or beyond the bounds.
-        TooManyRowsError: More than 10¹⁵ items are needed.
-
-    Warns:
-        FewClusters: There are fewer than 10 clusters.
-
-    >>> rows_to_find(0.05, [1.0] * 5 + [-1.0] * 5 + [0.0] * 90)  # discordance 0.1
-    305
-    """
-    _check_targets(power, confidence)
-    width = paired.check_width(bounds)
-    differences = paired.check_differences(d, width)
-    if differences.size == 0:
-        raise ValueError("d has no rows to estimate the spread from: use required_rows")
-    sums, totals = DifferenceSums.of(differences, width), paired.totals_of(differences, clusters)
-    effect = _check_difference(difference, width) / (width if isfinite(width) else 1.0)
-    items = _items(sums, totals, width)
-    count = _smallest(_power_at(_observed(sums, items, width), confidence), effect, power)
-    return ceil(count * sums.n / items.count)
-
-
-def detectable_difference(
-    d: npt.ArrayLike,
-    clusters: Labels | None = None,
+def detectable_of_sums(
+    sums: DifferenceSums,
+    clusters: ClusterTotals | None = None,
     bounds: Bounds = (0.0, 1.0),
     power: float = 0.8,
     confidence: float = 0.95,
@@ -158,8 +118,8 @@ def detectable_difference(
     """Return the smallest true difference that these rows detect with that power.
 
     Args:
-        d: Differences of the rows, as of `paired_difference`.
-        clusters: Cluster of each row.
+        sums: Of the differences of the rows.
+        clusters: Their totals by cluster.
         bounds: Lower and upper bound of the metric; may be infinite.
         power: Probability of detection, between 1 - confidence and 1.
         confidence: In (0, 1).
@@ -168,35 +128,11 @@ def detectable_difference(
         The difference, above 0, in the units of the metric. It is infinite if none is detectable: there are no rows, or
         too few for any p value below 1 - confidence.
 
-    Raises:
-        ValueError: As `paired_difference`.
-
     Warns:
         FewClusters: There are fewer than 10 clusters.
 
     Source: Connor 1987.
-
-    >>> round(detectable_difference([1.0] * 15 + [-1.0] * 15 + [0.0] * 270), 3)  # discordance 0.1, as above
-    0.05
     """
-    _check_targets(power, confidence)
-    width = paired.check_width(bounds)
-    differences = paired.check_differences(d, width)
-    sums, totals = (
-        DifferenceSums.of(differences, width),
-        paired.totals_of(differences, clusters) if len(differences) else None,
-    )
-    return detectable_of_sums(sums, totals, bounds, power, confidence)
-
-
-def detectable_of_sums(
-    sums: DifferenceSums,
-    clusters: ClusterTotals | None = None,
-    bounds: Bounds = (0.0, 1.0),
-    power: float = 0.8,
-    confidence: float = 0.95,
-) -> float:
-    """Return the smallest detectable difference as `detectable_difference` does, from sums of the rows."""
     _check_targets(power, confidence)
     width = paired.check_width(bounds)
     if sums.n == 0:

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import ttest_rel
 
+from benchmarks.coverage.arrays import corpus_difference
 from goldmeter.statistics.estimate import NO_ROWS, Method
-from goldmeter.statistics.paired import corpus_difference
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,16 +86,3 @@ def test_no_rows() -> None:
 
     assert math.isnan(found.value)
     assert found[1:] == (-1.0, 1.0, 0, NO_ROWS, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("base", "head", "message"),
-    [
-        ([1.0], [1.0], r"base_stats has shape \(1,\)"),
-        ([[1.0, 2.0]], [[1.0, 2.0]] * 2, r"head_stats \(2, 2\)"),
-        ([[1.0, 2.0]], [[math.nan, 2.0]], r"head_stats\[0\] = \[nan, 2.0\]"),
-    ],
-)
-def test_unusable_statistics_are_refused(base: object, head: object, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        corpus_difference(base, head, ratio)  # type: ignore[arg-type]

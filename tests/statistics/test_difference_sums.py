@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.coverage.arrays import corpus_difference, detectable_difference, max_t
 from goldmeter.statistics.clusters import ClusterTotals, FewClusters
 from goldmeter.statistics.corpus import Replicates
-from goldmeter.statistics.multiplicity import max_t, max_t_of_products
+from goldmeter.statistics.multiplicity import max_t_of_products
 from goldmeter.statistics.paired import (
     DifferenceSums,
-    corpus_difference,
     deleted,
     difference_of_replicates,
     difference_of_sums,
     paired_difference,
 )
-from goldmeter.statistics.power import detectable_difference, detectable_of_sums
+from goldmeter.statistics.power import detectable_of_sums
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 derandomized = settings(derandomize=True, deadline=None)

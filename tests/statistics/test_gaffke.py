@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
+from benchmarks.coverage.arrays import gaffke_interval
 from goldmeter.statistics import mean_interval
-from goldmeter.statistics.gaffke import gaffke_interval
 
 DRAWS = 20_000
 

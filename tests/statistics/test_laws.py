@@ -3,20 +3,16 @@
 import numpy as np
 import pytest
 
+from benchmarks.coverage.arrays import corpus_difference, corpus_interval, detectable_difference, max_t
 from goldmeter.statistics import (
     FewClusters,
     FewRows,
     agreement,
-    corpus_difference,
-    corpus_interval,
     correlations,
     cross_fitted,
-    detectable_difference,
-    max_t,
     mean_interval,
     paired_difference,
     ppi_mean,
-    rows_to_find,
     threshold_from_labels,
 )
 from goldmeter.statistics.quantiles import quantile_interval
@@ -31,7 +27,6 @@ CALLS = {
     "paired": (paired_difference, 2),
     "quantile": (lambda x, groups: quantile_interval(x, 0.5, groups), 5),
     "detectable": (detectable_difference, 2),
-    "rows to find": (lambda x, groups: rows_to_find(0.1, x, groups), 2),
 }
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from goldmeter.statistics.power import detectable_difference, required_rows, rows_to_find
+from benchmarks.coverage.arrays import detectable_difference
+from goldmeter.statistics.power import required_rows
 
 derandomized = settings(derandomize=True)
 D = np.repeat([1.0, -1.0, 0.0], [20, 10, 270])
@@ -58,27 +59,17 @@ def test_units_and_signs_do_not_matter() -> None:
 
     assert required_rows(-0.05, sd=0.2) == n
     assert required_rows(5, sd=20, width=100) == n
-    assert rows_to_find(-5, 100 * D, bounds=(0, 100)) == rows_to_find(0.05, D)
     assert detectable_difference(100 * D, bounds=(0, 100)) == pytest.approx(100 * detectable_difference(D))
 
 
-def test_rows_are_found_from_the_discordance_of_the_data() -> None:
-    assert rows_to_find(0.05, D) == required_rows(0.05, discordance=0.1)
-    assert rows_to_find(0.2, D) == required_rows(0.2, discordance=0.2)  # no less than the difference itself
+def test_the_detectable_difference_needs_the_rows_there_are() -> None:
+    some, seconds = np.random.default_rng(1).uniform(-0.3, 0.3, 200), np.random.default_rng(1).normal(0, 50, 80)
+    unbounded = (0.0, math.inf)
+    of_seconds = required_rows(detectable_difference(seconds, bounds=unbounded), sd=seconds.std(), width=math.inf)
 
-
-@pytest.mark.parametrize(
-    ("d", "bounds"),
-    [
-        (D, (0.0, 1.0)),
-        (np.random.default_rng(1).uniform(-0.3, 0.3, 200), (0.0, 1.0)),
-        (np.random.default_rng(1).normal(0, 50, 80), (0.0, math.inf)),
-    ],
-)
-def test_the_detectable_difference_needs_the_rows_there_are(d: np.ndarray, bounds: tuple[float, float]) -> None:
-    smallest = detectable_difference(d, bounds=bounds)
-
-    assert rows_to_find(smallest, d, bounds=bounds) == pytest.approx(d.size, rel=0.02)
+    assert required_rows(detectable_difference(D), discordance=0.1) == pytest.approx(D.size, rel=0.02)
+    assert required_rows(detectable_difference(some), sd=some.std()) == pytest.approx(some.size, rel=0.02)
+    assert of_seconds == pytest.approx(seconds.size, rel=0.02)
 
 
 @derandomized
@@ -95,7 +86,6 @@ def test_dependent_rows_find_less() -> None:
     clusters = np.repeat(np.arange(100), 3)
 
     assert detectable_difference(sure, clusters) > 1.4 * detectable_difference(sure)
-    assert rows_to_find(0.1, sure, clusters) > 2 * rows_to_find(0.1, sure)
 
 
 def test_too_few_rows_find_nothing() -> None:
@@ -107,7 +97,6 @@ def test_too_few_rows_find_nothing() -> None:
 def test_unbounded_rows_all_alike_find_anything() -> None:
     assert detectable_difference([3.0] * 10, bounds=(0, math.inf)) < 1e-6
     assert detectable_difference([3.0] * 5, bounds=(0, math.inf)) == math.inf
-    assert rows_to_find(1.0, [3.0] * 5, bounds=(0, math.inf)) == 6  # 2⁻⁵ < 0.05
 
 
 @pytest.mark.parametrize(
@@ -134,8 +123,3 @@ def test_unbounded_rows_all_alike_find_anything() -> None:
 def test_unusable_plans_are_refused(arguments: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         required_rows(**arguments)
-
-
-def test_no_rows_give_no_plan() -> None:
-    with pytest.raises(ValueError, match="d has no rows"):
-        rows_to_find(0.1, [])

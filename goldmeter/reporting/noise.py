@@ -7,19 +7,22 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from scipy.special import ndtri
 
+from goldmeter.comparison.by_question import by_question, measure_of, rows_of
+from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.measures import measures
-from goldmeter.console.format import NONE, counted, joined, points, rate
+from goldmeter.console.format import NONE, counted, joined, level, points, rate
 from goldmeter.console.terminal import console, plain, say, write_markup
 from goldmeter.estimates.columns import Candidate
+from goldmeter.pipeline import params
 from goldmeter.pipeline.files import to_json
-from goldmeter.reporting.study_plan import measure_of, rows_of, systems_of
-from goldmeter.statistics.repeated import rerun_limit, variance_split
+from goldmeter.reporting.study_plan import systems_of
+from goldmeter.statistics.repeated import rerun_limit
 from goldmeter.statistics.study import design_effect
 from goldmeter.versions.version import WORKSPACE, versions
 
-Z = 1.96
+CONFIDENCE = 0.95
 
 
 class Noise(NamedTuple):
@@ -30,8 +33,10 @@ class Noise(NamedTuple):
         questions: Number of questions.
         repeated: Number of questions with several answers.
         draws: Mean number of answers to a question.
-        limit: Difference that two runs with one answer to each question exceed in 5 %; None without several answers.
+        limit: Difference that two runs with one answer to each question exceed in 1 - confidence; None without several
+            answers.
         limit_with_draws: The same of two runs with as many answers as this one has.
+        unseen: Where no answer differed: the limit if as many questions change as this can hide; else None.
     """
 
     system: str
@@ -40,6 +45,7 @@ class Noise(NamedTuple):
     draws: float
     limit: float | None
     limit_with_draws: float | None
+    unseen: float | None
 
 
 class Share(NamedTuple):
@@ -48,7 +54,7 @@ class Share(NamedTuple):
     Attributes:
         systems: Their names, the one that is subtracted last.
         difference: The observed difference.
-        noise: What the systems' own noise alone moves it by at most, in 95 %; None where a system's is unknown.
+        noise: What the systems' own noise alone moves it by, with the confidence; None where a system's is unknown.
         share: Share of the variance of the difference that is this noise, in [0, 1].
     """
 
@@ -68,67 +74,68 @@ def show(chosen: argparse.Namespace) -> None:
     with versions([WORKSPACE]) as (workspace,):
         _, measure, systems = systems_of(workspace, chosen.measure)
     systems = [side for side in systems if measure in measures(side)] or systems
-    own = [noise_of(side, measure) for side in systems]
-    pairs = [each for sides in combinations(systems, 2) if (each := share_of(*sides, measure))]
+    confidence = params.section(Gate, params.raw(), "gate").confidence
+    own = [noise_of(side, measure, confidence) for side in systems]
+    pairs = [each for sides in combinations(systems, 2) if (each := share_of(*sides, measure, confidence))]
     if chosen.json:
         rows = {"systems": [one._asdict() for one in own], "differences": [one._asdict() for one in pairs]}
-        write_markup(to_json({"measure": measure} | rows, ascii_only=True))
+        write_markup(to_json({"measure": measure, "confidence": confidence} | rows, ascii_only=True))
         return
-    _print(measure, own, pairs)
+    _print(measure, own, pairs, level(confidence))
 
 
-def noise_of(side: Candidate, measure: str) -> Noise:
-    """The noise of a system, from the variance between its answers to one question."""
+def noise_of(side: Candidate, measure: str, confidence: float = CONFIDENCE) -> Noise:
+    """The noise of a system, from the variance between its answers to one question.
+
+    Of m questions without any change, at most a share of 1 - (1 - confidence)^(1/m) changes: about 3/m at 95 %.
+    """
     values, keys = rows_of(side, measure_of(side, measure))
     sizes = np.unique(keys, return_counts=True)[1]
-    limit = rerun_limit(values, keys)
+    limit, repeated, unseen = rerun_limit(values, keys, confidence), int((sizes > 1).sum()), None
     fewer = None if limit is None else limit * sqrt(float((1.0 / sizes).mean()))
-    return Noise(side.name, sizes.size, int((sizes > 1).sum()), float(values.size / max(sizes.size, 1)), limit, fewer)
+    if limit == 0.0:
+        changing = 1.0 - (1.0 - confidence) ** (1.0 / repeated)
+        unseen = min(_z(confidence) * sqrt(changing / sizes.size), 1.0)
+    return Noise(side.name, sizes.size, repeated, float(values.size / max(sizes.size, 1)), limit, fewer, unseen)
 
 
-def share_of(a: Candidate, b: Candidate, measure: str) -> Share | None:
+def share_of(a: Candidate, b: Candidate, measure: str, confidence: float = CONFIDENCE) -> Share | None:
     """The difference of two systems, and the share of noise in its variance; None with fewer than two questions."""
-    rows = [rows_of(side, measure_of(side, measure)) for side in (a, b)]
-    by_question = [pd.Series(values).groupby(keys).agg(["mean", "size"]) for values, keys in rows]
-    means = pd.concat([one["mean"] for one in by_question], axis=1, join="inner")
-    if len(means) < 2:  # noqa: PLR2004 (a variance)
+    found = by_question((a, b), measure)
+    n, noise = len(found.values), found.of_draws
+    if n < 2:  # noqa: PLR2004 (a variance)
         return None
-    difference = (means.iloc[:, 0] - means.iloc[:, 1]).to_numpy(np.float64)
-    splits = [variance_split(*one) for one in rows]
-    of_draws = [
-        split.within * float((1.0 / one.loc[means.index, "size"]).mean())
-        for split, one in zip(splits, by_question, strict=True)
-        if split
-    ]
-    observed = float(difference.mean())
-    if len(of_draws) < len(splits):
+    observed = float(found.values.mean())
+    if noise is None:
         return Share((a.name, b.name), observed, None, None)
-    groups = a.groups
-    keys = a.keys if a.questions is None else a.questions
-    clusters = None if groups is None else pd.Series(groups, keys).groupby(level=0).first()[means.index].to_numpy()
-    noise = sum(of_draws)
-    spread = float(difference.var(ddof=1)) * design_effect(difference, clusters)
+    spread = float(found.values.var()) * design_effect(found.values.to_numpy(), found.groups)
     share = min(noise / spread, 1.0) if spread else float(noise > 0.0)
-    return Share((a.name, b.name), observed, Z * sqrt(noise / len(means)), share)
+    return Share((a.name, b.name), observed, _z(confidence) * sqrt(noise / n), share)
 
 
-def _print(measure: str, own: Sequence[Noise], pairs: Sequence[Share]) -> None:
+def _z(confidence: float) -> float:
+    return float(ndtri((1.0 + confidence) / 2.0))
+
+
+def _print(measure: str, own: Sequence[Noise], pairs: Sequence[Share], sure: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     for one in own:
         if one.limit:
             with_draws = f"; with {one.draws:.3g} answers to each, by up to {_bare(one.limit_with_draws)}"
-            limit = f"differ by up to {_bare(one.limit)} points in 95 % of cases"
+            limit = f"differ by up to {_bare(one.limit)} points in {sure} of cases"
             say(f"{one.system}: two runs of the same system with one answer to each question {limit}{with_draws}")
         elif one.limit is not None:
             repeated = f"{counted(one.repeated, 'question')} with several answers"
-            say(f"{one.system}: deterministic here: the answers to each of {repeated} score the same")
+            hidden = f"so few may hide, with {sure} confidence, changes by up to {_bare(one.unseen)} points"
+            say(f"{one.system}: deterministic here: the answers to each of {repeated} score the same; {hidden}")
     if unknown := [one.system for one in own if one.limit is None]:
         remedy = "map several by dataset.draw, or set draws: of a candidate with model:"
         say(f"{joined(unknown)}: one answer to each question, so its own noise is unknown; {remedy}")
     if pairs and len(unknown) < len(own):
-        table = Table("difference of " + measure, "points", "own noise", "share of the variance", box=SIMPLE_HEAD)
+        heads = f"difference of {measure}", "points", f"own noise, {sure}", "share of the variance"
+        table = Table(*heads, box=SIMPLE_HEAD)
         for pair in pairs:
             noise = NONE if pair.noise is None else f"±{_bare(pair.noise)}"
             table.add_row(*map(plain, (" − ".join(pair.systems), points(pair.difference), noise, rate(pair.share))))

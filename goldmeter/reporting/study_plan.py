@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from goldmeter.comparison.measures import LABEL, Measure, measures
+from goldmeter.comparison.by_question import by_question, measure_of
+from goldmeter.comparison.measures import LABEL, measures
 from goldmeter.comparison.of_versions import scores_of
 from goldmeter.console.format import NONE, about, counted
 from goldmeter.console.terminal import console, plain, say, write_markup
-from goldmeter.errors import DataError, ParamsError, did_you_mean
+from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.human_labels import FEWEST
 from goldmeter.estimates.metrics_report import METRICS, MetricsReport, reading
@@ -36,7 +36,6 @@ from goldmeter.reporting.drawing import (
 )
 from goldmeter.reporting.trends import cost
 from goldmeter.statistics.power import TooManyRowsError
-from goldmeter.statistics.repeated import variance_split
 from goldmeter.statistics.study import (
     Pilot,
     design_effect,
@@ -104,31 +103,23 @@ def pilot_of(sides: Sequence[Candidate], measure: str) -> Pilot:
         ParamsError: A system lacks the measure, or it has no bounds or no value of a row.
         DataError: Fewer than two questions have it.
     """
-    own = [measure_of(side, measure) for side in sides]
-    values = [_questions(side, one) for side, one in zip(sides, own, strict=True)]
-    shared = pd.concat([one["mean"] for one in values], axis=1, join="inner")
-    if len(shared) < 2:  # noqa: PLR2004 (a variance)
+    found = by_question(sides, measure)
+    n = len(found.values)
+    if n < 2:  # noqa: PLR2004 (a variance)
         raise DataError(f"{measure}: fewer than two questions have it; `dvc repro` measures, or name another --measure")
-    difference = (shared.iloc[:, 0] - shared.iloc[:, 1] if len(own) > 1 else shared.iloc[:, 0]).to_numpy(np.float64)
-    draws = [one.loc[shared.index, "size"] for one in values]
-    splits = [variance_split(*rows_of(side, one)) for side, one in zip(sides, own, strict=True)]
-    known = [split for split in splits if split is not None]
-    of_draws = sum(one.within * float((1.0 / size).mean()) for one, size in zip(known, draws, strict=False))
-    factor = 3 - len(own)
-    has_draws = len(known) == len(own)
-    own_noise = sum(one.within for one in known)
-    between = factor * max(float(difference.var(ddof=1)) - (of_draws if has_draws else 0.0), 0.0)
-    within = factor * own_noise if has_draws else None
-    groups = sides[0].groups
-    clusters = None if groups is None else pd.Series(groups, _keys(sides[0])).groupby(level=0).first()[shared.index]
+    of_draws, factor = found.of_draws, 3 - len(sides)
+    own_noise = sum(filter(None, found.within))
+    between = factor * max(float(found.values.var()) - (of_draws or 0.0), 0.0)
+    within = None if of_draws is None else factor * own_noise
+    own = [measure_of(side, measure) for side in sides]
     return Pilot(
-        len(shared),
-        own_noise / of_draws if has_draws and of_draws else float(np.mean([size.mean() for size in draws])),
+        n,
+        own_noise / of_draws if of_draws else float(np.mean([draws.mean() for draws in found.draws])),
         None,
-        between if between or within else 1.0 / len(shared),  # rows that never differ may yet
+        between if between or within else 1.0 / n,  # rows that never differ may yet
         within,
         binary=all(one.kind == "rate" or set(np.unique(one.values)) <= {0.0, 1.0} for one in own),
-        design_effect=design_effect(difference, None if clusters is None else clusters.to_numpy()),
+        design_effect=design_effect(found.values.to_numpy(), found.groups),
     )
 
 
@@ -137,11 +128,7 @@ def with_labels(pilot: Pilot, sides: Sequence[Candidate], measure: str) -> Pilot
     names = [set(measures(side)) for side in sides]
     if measure not in {LABEL, VERDICT} or len(sides) == 1 or not all({LABEL, VERDICT} <= each for each in names):
         return pilot
-    sizes = {
-        name: pd.concat([_questions(side, measures(side)[name])["mean"] for side in sides], axis=1, join="inner")
-        for name in (LABEL, VERDICT)
-    }
-    people, judge = ((each.iloc[:, 0] - each.iloc[:, 1]) for each in sizes.values())
+    people, judge = (by_question(sides, name).values for name in (LABEL, VERDICT))
     joined = pd.concat([people, judge], axis=1, join="inner")
     if len(joined) < FEWEST:
         return pilot
@@ -177,33 +164,6 @@ def _study(version: Version, named: str | None) -> Study:
     measure = measure if pilot.explained is None else LABEL
     names = [one.name for one in chosen]
     return Study(measure, names, pilot, dollars_of_an_answer(document, names, version))
-
-
-def measure_of(side: Candidate, name: str) -> Measure:
-    """A measure of a system by its name; ParamsError if it lacks it, or it has no bounds or no value of a row."""
-    found = measures(side)
-    usable = [one.name for one in found.values() if one.kind != "corpus" and one.bounds]
-    if name not in usable:
-        why = "has no bounded value of a row" if name in found else f"no such measure of {side.name}"
-        suggestion = did_you_mean(name, usable) or ";"
-        raise ParamsError(f"{name}: {why}{suggestion} name one by --measure: {', '.join(usable)}")
-    return found[name]
-
-
-def _keys(side: Candidate) -> NDArray[np.uint64]:
-    return side.keys if side.questions is None else side.questions
-
-
-def rows_of(side: Candidate, one: Measure) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-    """The measured values as shares of the bounds, and the question of each."""
-    low, high = one.bounds or (0.0, 1.0)
-    measured = ~np.isnan(one.values)
-    return (one.values[measured] - low) / (high - low), _keys(side)[measured]
-
-
-def _questions(side: Candidate, one: Measure) -> pd.DataFrame:
-    values, keys = rows_of(side, one)
-    return pd.Series(values).groupby(keys).agg(["mean", "size"])
 
 
 def dollars_of_an_answer(document: MetricsReport, names: Sequence[str], version: Version) -> float | None:

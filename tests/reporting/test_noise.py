@@ -37,6 +37,14 @@ def test_the_noise_is_that_of_the_answers_to_one_question():
     assert found.limit_with_draws == pytest.approx(found.limit / 2)
 
 
+def test_a_system_without_a_change_may_still_have_changes_that_so_few_questions_hide():
+    steady = [noise_of(system("a", 2, f1=[1.0] * 2 * n), "f1", 0.9) for n in (30, 300)]
+
+    assert [one.limit for one in steady] == [0.0, 0.0]
+    assert steady[0].unseen == pytest.approx(1.645 * ((1 - 0.1 ** (1 / 30)) / 30) ** 0.5, rel=1e-3)
+    assert steady[1].unseen == pytest.approx(steady[0].unseen / 10, rel=0.05)
+
+
 @pytest.mark.parametrize(("low", "high", "share"), [(0.5, 0.5, 1.0), (0.0, 1.0, 0.0), (0.2, 0.8, 0.08 / 0.26)])
 def test_the_share_of_noise_is_that_of_the_variance_of_the_difference(low, high, share):
     rng = np.random.default_rng(2)
@@ -54,7 +62,8 @@ def test_each_system_and_each_difference_is_printed(printed):
     said = " ".join(printed(*systems).split())
 
     assert "a: two runs of the same system with one answer to each question differ by up to" in said
-    assert "b: deterministic here: the answers to each of 50 questions with several answers score the same" in said
+    assert "b: deterministic here: the answers to each of 50 questions with several answers score the same;" in said
+    assert "so few may hide, with 95 % confidence, changes by up to 6.7 points" in said
     assert "a − b" in said
     data = json.loads(printed(*systems, options=["--json"]))
     assert [one["limit"] for one in data["systems"]] == [pytest.approx(0.19, abs=0.02), 0.0]

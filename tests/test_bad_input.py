@@ -82,7 +82,7 @@ def tables_there(project: Path, loaded: Path) -> Path:
             "params.yaml, line 2, column 1: expected a single document",
         ),
         ("x: !!python/name:os.system\n", "params.yaml, line 2, column 4: could not determine a constructor"),
-        (f"x: {'[' * 3000}{']' * 3000}\n", "params.yaml: nested more than 200 levels deep"),
+        (f"x: {'[' * 3000}{']' * 3000}\n", "params.yaml, line 2: nested more than 200 levels deep"),
         ("x: \udcff\n", "params.yaml: not readable as YAML: 'utf-8' codec can't decode byte 0xff"),
         ("x: \0\n", "params.yaml: not readable as YAML: unacceptable character #x0000"),
     ],

@@ -11,6 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
 from ruamel.yaml.nodes import Node, ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
@@ -66,6 +67,7 @@ def _parsed(text: str, name: str) -> Any:
     yaml = YAML(typ="safe")
     yaml.Constructor = _Constructor
     try:
+        _require_shallow(text, name)
         content = yaml.load(text)
     except MarkedYAMLError as error:
         raise ParamsError(_located(error, text, name)) from None
@@ -204,8 +206,18 @@ _Representer.add_representer(str, _Representer.represent_str)
 _Representer.add_representer(float, _Representer.represent_float)
 
 
+def _require_shallow(text: str, name: str) -> None:
+    """Refuse nesting that would overflow the stack of libyaml, which ends the process."""
+    level = 0
+    for event in YAML(typ="safe").parse(text):
+        level += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if level > _DEEPEST:
+            where = f"{name}, line {event.start_mark.line + 1}"
+            raise ParamsError(f"{where}: nested more than {_DEEPEST} levels deep")
+
+
 def _require_bounded(content: Any, name: str) -> None:
-    """Refuse what reading the values could not end with: an alias in itself, deep nesting, aliases of aliases."""
+    """Refuse aliases that repeat themselves or too much: reading the values would not end."""
     for count, level in enumerate(_levels(content, 1)):
         if level > _DEEPEST:
             raise ParamsError(f"{name}: nested more than {_DEEPEST} levels deep, or an alias repeats itself")

@@ -109,7 +109,8 @@ def test_keys_that_a_merge_overrides_are_not_duplicated() -> None:
     [
         ("x: !!bool 7", "params.yaml, line 1, column 4: '7' is no bool: '7'"),
         ("x: !!int ''", "params.yaml, line 1, column 4: '' is no int"),
-        ("- " * 1000, "params.yaml: nested more than 200 levels deep"),
+        ("[" * 100_000, "params.yaml, line 1: nested more than 200 levels deep"),
+        ("- " * 1000, "params.yaml, line 1: nested more than 200 levels deep"),
         (f"x: 0x{'f' * 5000}", f"params.yaml, line 1, column 4: '0x{'f' * 58}' is no int: Exceeds the limit"),
         ("a: 1\n<<: {b: 1}\n<<: {c: 1}", "params.yaml, line 3, column 1: the key '<<' is duplicated, first in line 2"),
     ],

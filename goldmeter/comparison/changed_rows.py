@@ -12,7 +12,7 @@ from goldmeter.comparison.pairing import Blocks, Pairing
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Hashes
 from goldmeter.metrics.base import Floats
-from goldmeter.wording.comparison_document import ChangedRow, ChangedRows
+from goldmeter.wording.comparison_document import ChangedRow, ChangedRows, NamedRows
 
 
 class Rows(Protocol):
@@ -82,10 +82,7 @@ def _changes(pairing: Pairing, names: Sequence[str]) -> _Changes:
     """The rows of one block with another result."""
     change = np.zeros((len(pairing.head_rows), len(names)))
     for number, name in enumerate(names):
-        rate = ComparedRows.of(pairing, name)
-        change[rate.measured, number] = rate.differences
-        _, failed = rate.failed()
-        change[failed & (rate.base.values[pairing.base_rows] == 1.0), number] = -1.0
+        change[:, number] = _change(pairing, name)
     changed = np.flatnonzero(change.any(axis=1))
     old, new = pairing.base.positions[pairing.base_rows], pairing.head.positions[pairing.head_rows]
     places = np.column_stack([old, new])[changed]
@@ -93,21 +90,37 @@ def _changes(pairing: Pairing, names: Sequence[str]) -> _Changes:
     return _Changes(len(changed), *counts, change[changed], pairing.keys[changed], places)
 
 
-def data_changed(blocks: Blocks, load: Rows, limit: int) -> list[str]:
-    """The ids of the first `limit` rows that ask something else than before, sorted."""
-    found = [
-        (key, place)
-        for one in blocks
-        for key, place in zip(
-            one.head.keys[one.changed][:limit].tolist(), one.head.positions[one.changed][:limit].tolist(), strict=True
-        )
-    ]
-    return ids([place for _, place in sorted(found)], load, limit)
+def _change(pairing: Pairing, name: str) -> Floats:
+    """The change of a pass rate on each shared row, shape (n,)."""
+    change, rate = np.zeros(len(pairing.head_rows)), ComparedRows.of(pairing, name)
+    change[rate.measured] = rate.differences
+    _, failed = rate.failed()
+    change[failed & (rate.base.values[pairing.base_rows] == 1.0)] = -1.0
+    return change
 
 
-def ids(positions: Sequence[int], load: Rows, limit: int) -> list[str]:
-    """The ids of the first `limit` rows at these positions of data/load, sorted."""
-    return sorted(row["id"] for row in load.take(["id"], positions[:limit]).values())
+def named_rows(blocks: Blocks, rate: str | None, loads: tuple[Rows, Rows], limit: int) -> dict[str, list[str]]:
+    """Kind of NamedRows → the ids of its first `limit` rows, sorted.
+
+    Args:
+        blocks: The shared rows.
+        rate: The pass rate that says which rows are wrong; None: none does.
+        loads: data/load of the older and of the newer version.
+        limit: Ids of each kind.
+    """
+    found: dict[str, list[tuple[int, int]]] = {kind: [] for kind in NamedRows.__annotations__}
+    for one in blocks:
+        change = np.zeros(len(one.head_rows)) if rate is None else _change(one, rate)
+        rows = [
+            *((one.head, chosen) for chosen in (one.head_rows[change < 0], one.head_rows[change > 0])),
+            *((one.base, one.only_base), (one.head, one.only_head), (one.head, one.changed)),
+        ]
+        for places, (side, chosen) in zip(found.values(), rows, strict=True):
+            first = chosen[:limit]
+            places.extend(zip(side.keys[first].tolist(), side.positions[first].tolist(), strict=True))
+    firsts = {kind: [place for _, place in sorted(places)[:limit]] for kind, places in found.items()}
+    rows_of = {kind: loads[kind != "only_base"].take(["id"], places) for kind, places in firsts.items()}
+    return {kind: sorted(row["id"] for row in rows.values()) for kind, rows in rows_of.items()}
 
 
 def _counts(names: Sequence[str], changed: NDArray[np.intp]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from goldmeter.comparison import candidate_pairs
 from goldmeter.comparison.blocks import Side, paired_blocks
 from goldmeter.comparison.candidate_pairs import Families
-from goldmeter.comparison.changed_rows import Rows, changed_rows, data_changed
+from goldmeter.comparison.changed_rows import Rows, changed_rows, named_rows
 from goldmeter.comparison.classes import class_comparisons
 from goldmeter.comparison.gate import Gate, decision, shared_primary
 from goldmeter.comparison.measures import LABEL
@@ -362,7 +362,9 @@ def document(
         pair["slices"] = slices
         decides, _ = deciding(pair, chosen.name) or (chosen.name, None)
         pair["flips"] = changed_rows(blocks, rates, decides, sides.texts, changed_rows_shown)
-        pair["data_changed"] = data_changed(blocks, sides.texts[1], changed_rows_shown)
+        rate = decides.removesuffix(VALUE)
+        named: Any = named_rows(blocks, rate if rate in rates else None, sides.texts, changed_rows_shown)
+        pair.update(named)
     verdicts = families.verdicts
     if loads:
         entries, more = with_resources(entries, pairs, loads, gate)

@@ -210,6 +210,16 @@ class ChangedRows(TypedDict):
     worst: list[ChangedRow]
 
 
+class NamedRows(TypedDict, total=False):
+    """The ids of the first rows of each kind: newly wrong and right by the primary measure, and those left out."""
+
+    newly_wrong: list[str]
+    newly_right: list[str]
+    only_base: list[str]
+    only_head: list[str]
+    data_changed: list[str]
+
+
 class ClassesComparison(TypedDict):
     """What `class_match` found of two candidates on the n rows that both have; each row counts once, also with weights.
 
@@ -222,8 +232,8 @@ class ClassesComparison(TypedDict):
     measures: dict[str, Interval]
 
 
-class PairEntry(TypedDict):
-    """Two candidates. Candidates of one run have neither slices, nor changed rows (`flips`), nor changed data.
+class PairEntry(NamedRows):
+    """Two candidates. Candidates of one run have neither slices, nor changed rows (`flips`), nor ids of rows.
 
     crossed: McNemar's table of the primary measure; None if it is no pass rate, or was not compared.
     duplicates: groups of measures that say the same of every row; such a group is one witness, not several.
@@ -239,7 +249,6 @@ class PairEntry(TypedDict):
     refused: list[RefusedEntry]
     slices: NotRequired[list[SliceEntry]]
     flips: NotRequired[ChangedRows]
-    data_changed: NotRequired[list[str]]
     classes: NotRequired[dict[str, ClassesComparison]]
 
 

@@ -1,10 +1,11 @@
 """A comparison in words: sentences and table cells for the terminal, for Markdown and for the page."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from goldmeter.console.format import CUT, count, counted, cut, listed, number, points, points_interval, rate
-from goldmeter.estimates.column_facts import resource_measures
+from goldmeter.estimates.column_facts import VALUE, resource_measures
+from goldmeter.estimates.headline import deciding
 from goldmeter.estimates.metrics_report import Limited
 from goldmeter.wording import more_data
 from goldmeter.wording.comparison_document import (
@@ -194,6 +195,45 @@ def changed_answers(pair: PairEntry) -> list[str]:
         lines.append(f"· {'lost' if row['lost'] else 'gained'}: {asked}: {before} → {after}")
     more = pair["flips"]["rows"] - len(worst)
     return [*lines, *([f"· {counted(more, 'more answer')} changed result by some measure"] if more > 0 else [])]
+
+
+# Kind of rows that are named → its words.
+NAMED = {
+    "newly_wrong": "newly wrong",
+    "newly_right": "newly right",
+    "only_base": "only before",
+    "only_head": "only after",
+    "data_changed": "data changed",
+}
+
+
+class NamedKind(NamedTuple):
+    """Rows of one kind: how many, in words; ids of the first, how many more; whether the newer version has them."""
+
+    says: str
+    ids: list[str]
+    more: int
+    are_in_head: bool
+
+
+def named_rows(pair: PairEntry, primary: str, most: int = NAMES) -> list[NamedKind]:
+    """The rows that became wrong or right by the measure that decides, and those left out; without kinds of no row."""
+    decides, _ = deciding(pair, primary) or (primary, None)
+    changed, rate = pair["flips"], decides.removesuffix(VALUE)
+    both: Mapping[str, Any] = {"newly_wrong": changed["lost"].get(rate), "newly_right": changed["gained"].get(rate)}
+    counts, ids = {**both, **pair["rows"]}, {**both, **pair}
+    return [
+        NamedKind(f"{count(n)} {says}", ids[kind][:most], n - min(len(ids[kind]), most), kind != "only_base")
+        for kind, says in NAMED.items()
+        if (n := counts.get(kind)) and isinstance(ids.get(kind), list)
+    ]
+
+
+def named_rows_line(pair: PairEntry, primary: str) -> str:
+    """The same in one line; empty without such rows."""
+    kinds = named_rows(pair, primary)
+    of = [listed([*(cut(key, CUT) for key in one.ids), *[""] * one.more], len(one.ids)) for one in kinds]
+    return ", ".join(f"{one.says} ({ids})" if one.ids else one.says for one, ids in zip(kinds, of, strict=True))
 
 
 def tally(measures: Mapping[str, MeasureEntry]) -> dict[Verdict, list[str]]:

@@ -12,7 +12,7 @@ import pytest
 from goldmeter.comparison import blocks as version_blocks
 from goldmeter.comparison import candidate_pairs
 from goldmeter.comparison.blocks import StoredBlocks, block_ranges
-from goldmeter.comparison.changed_rows import changed_rows, data_changed
+from goldmeter.comparison.changed_rows import changed_rows, named_rows
 from goldmeter.comparison.gate import shared_primary
 from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.comparison.pairing import Blocks, Pairing, pair
@@ -145,7 +145,9 @@ def found_in(pairs: Sequence[Blocks]) -> dict[str, Any]:
             changed_rows(blocks, candidate_pairs.rates(blocks[0]), chosen.name, (Texts(), Texts()), 5)
             for blocks in pairs
         ],
-        "data_changed": [data_changed(blocks, Texts(), 3) for blocks in pairs],
+        "named": [
+            named_rows(blocks, (*candidate_pairs.rates(blocks[0]), None)[0], (Texts(), Texts()), 3) for blocks in pairs
+        ],
     }
 
 

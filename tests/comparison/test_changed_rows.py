@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from goldmeter.comparison.of_versions import CompareOptions, compare_versions
+from goldmeter.wording.comparison_lines import NAMED, named_rows_line
 from tests.comparison.sample import GATE, Row, answers, gate_on, row, version
 
 HOSTILE = "[red]a|b</td><script>alert(1)</script>\n# head \x1b[31m\x00 @everyone"
@@ -110,3 +111,46 @@ def test_answers_are_found_in_whichever_part_they_are(tmp_path: Path, part_rows:
     shown = found["pairs"][0]["flips"]["worst"]
     assert {each["id"]: each["head"] for each in shown} == {f"q{n}": f"answer {n}" for n in range(7)}
     assert {each["base"] for each in shown} == {"right"}
+
+
+def named(tmp_path: Path, older: list[Row], newer: list[Row], limit: int = 20, primary: str = "f1") -> Any:
+    sides = version(tmp_path / "a", older), version(tmp_path / "b", newer)
+    found = compare_versions(*sides, gate_on(primary, max_unmeasured=1.0), CompareOptions(changed_rows=limit))
+    [pair] = found["pairs"]
+    return {kind: ids for kind, ids in pair.items() if kind in NAMED}, named_rows_line(pair, primary)
+
+
+def test_rows_newly_wrong_and_right_and_those_left_out_are_named(tmp_path: Path) -> None:
+    older = [*answers("++..+"), row(7, "right"), row(8, "right")]
+    newer = [*answers("+.+.+"), row(8, "right", input="Another?"), row(9, "right")]
+
+    ids, line = named(tmp_path, older, newer)
+
+    said = [
+        "1 newly wrong (q1)",
+        "1 newly right (q2)",
+        "1 only before (q7)",
+        "1 only after (q9)",
+        "1 data changed (q8)",
+    ]
+    assert line == ", ".join(said)
+    assert ids == {
+        "newly_wrong": ["q1"],
+        "newly_right": ["q2"],
+        "only_base": ["q7"],
+        "only_head": ["q9"],
+        "data_changed": ["q8"],
+    }
+
+
+@pytest.mark.parametrize(("limit", "says"), [(0, ""), (2, " (q1, q4 and 3 more)"), (20, " (q0, q1, q2 and 2 more)")])
+def test_the_first_are_named_and_the_others_counted(tmp_path: Path, limit: int, says: str) -> None:
+    _, line = named(tmp_path, answers("+++++"), answers("....."), limit)
+
+    assert line == f"5 newly wrong{says}"
+
+
+def test_a_score_without_a_pass_rate_calls_no_row_wrong(tmp_path: Path) -> None:
+    ids, line = named(tmp_path, answers("++"), answers(".."), primary="label")
+
+    assert (ids["newly_wrong"], line) == ([], "")

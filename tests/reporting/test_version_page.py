@@ -109,6 +109,15 @@ def test_nothing_of_others_is_markup(hostile: Any) -> None:
         assert "<" not in marked
 
 
+def test_answers_that_became_wrong_are_links_to_them(hostile: Any) -> None:
+    _, _, html = hostile
+
+    [changes] = re.findall(r'<p class="changes">(.*?)</p>', html, re.DOTALL)
+    assert "21 newly wrong: " in changes
+    assert re.findall(r'href="(.*?)"', changes)[0] == "#rows?open=q0&amp;of=aurora"
+    assert " and 9 more" in changes
+
+
 def test_a_number_that_is_unknown_is_a_dash(tmp_path: Path) -> None:
     split = {"base": None, "head": None, "shared": None, "composition": None}
     unknown = {"value": None, "low": None, "high": None, "p_value": 1.0, "method": "undefined score"}

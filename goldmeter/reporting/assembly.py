@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from goldmeter.comparison.render import several_to_markdown, to_markdown
 from goldmeter.errors import VersionError
 from goldmeter.estimates.metrics_report import METRICS, AgreementEntry, Candidates, MetricsReport, primary_first
 from goldmeter.ledger.entries import Usage
@@ -32,9 +33,9 @@ from goldmeter.reporting.trends import Series
 from goldmeter.versions.version import Version
 from goldmeter.wording.classes import class_sections
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, pairs_of_a_run
-from goldmeter.wording.conclusion import conclude
+from goldmeter.wording.conclusion import Conclusion, conclude
 from goldmeter.wording.evidence import trust, worst_slices
-from goldmeter.wording.first_screen import first_screen
+from goldmeter.wording.first_screen import FirstScreen, first_screen
 from goldmeter.wording.preference import preference_section
 from goldmeter.wording.repeated_answers import repeated_answers
 from goldmeter.wording.resources import resource_tables
@@ -92,7 +93,7 @@ def report_files(
         measured=measured,
         conclusion=conclusion,
         first_screen=(screen := first_screen(measured, conclusion) if conclusion else None),
-        card=card_to_markdown(conclusion, screen.reasons) if conclusion and screen else "",
+        card=_card(conclusion, screen, comparison, several),
         worst_slices=worst_slices(measured),
         trust=trust(measured),
         version=version,
@@ -127,6 +128,20 @@ def report_files(
         "reports/plots/pass_rates.json": to_json(interval_rows(estimates, "pass_")),
         "reports/plots/distributions.json": to_json(distribution_rows(distributions)),
     }
+
+
+def _card(
+    conclusion: Conclusion | None,
+    screen: FirstScreen | None,
+    comparison: ComparisonDocument | None,
+    several: ComparedVersions | None,
+) -> str:
+    """What the page says first, as Markdown."""
+    if comparison:
+        return to_markdown(comparison)
+    if several:
+        return several_to_markdown(several.document)
+    return card_to_markdown(conclusion, screen.reasons) if conclusion and screen else ""
 
 
 def _card_groups(summary: RunSummary, max_chars: int) -> list[CardGroup]:

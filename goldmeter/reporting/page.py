@@ -61,8 +61,8 @@ class ComparedVersions(NamedTuple):
 class Content(NamedTuple):
     """The content of the page; the templates read these names.
 
-    measured: reports/metrics.json. conclusion, first_screen: None if it has no headlines. card: both as Markdown.
-    worst_slices, trust: evidence beside it.
+    measured: reports/metrics.json. conclusion, first_screen: None if it has no headlines.
+    card: what the page says first, as Markdown. worst_slices, trust: evidence beside it.
     version: of the tables, if it is known. agreement: candidate → metric → agreement with the human labels, the highest
     first.
     candidate_pairs: comparisons of every two candidates. repeated: None unless questions have several answers.

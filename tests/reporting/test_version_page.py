@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from goldmeter.comparison.of_versions import CompareOptions, compare_several, compare_versions
+from goldmeter.comparison.render import to_markdown
 from goldmeter.errors import VersionError
 from goldmeter.estimates.estimates import rounded
 from goldmeter.history.series import series, trend_of_versions
@@ -283,10 +285,18 @@ def test_time_and_cost_have_a_table_of_their_own_that_says_what_is_better(tmp_pa
     )
     gate = gate_on("label").model_copy(update={"metrics": {"latency_p50": 0.1}})
     html = page(slower, tmp_path / "page", compared({"a": rows, "b": slower}, tmp_path, gate))
-    section = " ".join(section_of(html, "comparison").split())
+    section = " ".join(section_of(html, "comparison").partition("</button>")[2].split())
 
     assert Tags(html).open == []
     assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by the guard latency_p50, " in section
     assert "<summary>Time and cost: worse on 3</summary>" in section
     assert "latency in seconds, cost in US dollars; less is better" in section
     assert section.count("latency_p95") == 1  # not among the other measures, whose differences are drawn to one scale
+
+
+def test_the_comparison_is_copied_as_markdown(hostile: Any) -> None:
+    found, _, html = hostile
+
+    copied = unescape(re.findall(r'data-copy="(.*?)"', html, re.DOTALL)[0])
+    assert copied == to_markdown(rounded(found))
+    assert html.count("data-copy=") == 1

@@ -27,7 +27,7 @@ from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import TRY_LATER, USER_ERROR, console, exit_status, say, write_no_more, write_rendered
 from goldmeter.errors import BATCHES_AT_WORK, GoldmeterError
-from goldmeter.history import labelled_answers
+from goldmeter.history import labelled_answers, last_run
 from goldmeter.judging.preflight import require_key
 from goldmeter.pipeline import git, params, stage_server
 from goldmeter.pipeline.cluster import DASHBOARD
@@ -371,6 +371,7 @@ def _numbers(run: Recorded) -> str:
         if run.facts or not run.failure:
             summary.show(out)
             labelled_answers.warn(out)
+            last_run.show(out)
     return captured.get()
 
 

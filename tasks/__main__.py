@@ -202,12 +202,13 @@ def _params(chosen: argparse.Namespace) -> None:
 
 
 def _summary(chosen: argparse.Namespace) -> None:
-    from goldmeter.history import labelled_answers
+    from goldmeter.history import labelled_answers, last_run
     from goldmeter.reporting import summary
 
     out = console()
     summary.show(out, every=chosen.all)
     labelled_answers.warn(out)
+    last_run.show(out)
 
 
 def _history(chosen: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from goldmeter.pipeline.tables import describe
 from goldmeter.reporting import summary
 from goldmeter.reporting.assembly import report_files
-from goldmeter.reporting.page import FOLDER, unbroken
+from goldmeter.reporting.page import FOLDER, terms, unbroken
 from goldmeter.reporting.settings import Report
 from tests.reporting.made import (
     ROWS,
@@ -429,7 +429,7 @@ def test_the_conclusion_is_that_of_the_terminal(files, tmp_path):
     assert found is not None
     assert found.conclusion is not None
     assert found.conclusion.measure == "label"
-    assert f'class="conclusion">{unbroken(found.conclusion.sentence)}</h2>' in files[PAGE]
+    assert f'class="conclusion">{terms(unbroken(found.conclusion.sentence))}</h2>' in files[PAGE]
 
 
 def test_where_the_judges_error_is_not_known_the_page_claims_nothing(tmp_path):
@@ -464,7 +464,7 @@ def test_all_but_the_first_screen_and_the_rows_to_look_at_is_folded(files):
     sections = dict(re.findall(r'<section id="([a-z]+)".*?>\n(<[^>]*>)', files[PAGE]))
 
     assert [name for name, first in sections.items() if first != '<details class="fold">'] == ["glance", "look"]
-    assert [*sections][-3:] == ["data", "checks", "provenance"]
+    assert [*sections][-4:] == ["data", "checks", "provenance", "glossary"]
 
 
 def test_weighted_numbers_have_a_column_of_the_scores_beside_those_of_the_rows(files, tmp_path):

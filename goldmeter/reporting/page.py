@@ -34,7 +34,7 @@ from goldmeter.reporting.row_texts import word_diff
 from goldmeter.reporting.score_tables import MetricScores, SliceTable, by_metric, passing
 from goldmeter.reporting.survey import FieldTable
 from goldmeter.reporting.trends import Series, Trend, trend_charts
-from goldmeter.wording import claims, classes, comparison_lines, notes, several_lines
+from goldmeter.wording import claims, classes, comparison_lines, glossary, notes, several_lines
 from goldmeter.wording.claims import AdoptDocument
 from goldmeter.wording.classes import MEANING, ClassSection
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
@@ -177,12 +177,13 @@ def _environment(max_chars: int) -> "Environment":
     )
     functions = [
         *(about, coefficient, number, rate, level, count, counted, visible),
-        *(breakable, passing, verdict_class, by_column, by_metric, expectation, strength, unbroken),
+        *(breakable, passing, terms, verdict_class, by_column, by_metric, expectation, strength, unbroken),
         *(trends.timestamp, trends.duration, trends.cost),
     ]
     environment.filters |= {function.__name__: function for function in functions}
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))
     environment.globals |= {
+        "glossary": glossary.terms(),
         "say": comparison_lines,
         "noted": notes,
         "classed": classes,
@@ -230,6 +231,21 @@ def _named(text: str) -> str:
 def script_hash(script: str) -> str:
     """Return the hash by which a content security policy allows a script. Source: CSP level 3, section 2.3.1."""
     return f"sha256-{b64encode(sha256(script)).decode()}"
+
+
+def terms(text: str) -> "Markup":
+    """Lead each term of the glossary to its meaning; a mark after it stays with it.
+
+    >>> terms("+1 point [<0.1, 2]: <b>")
+    Markup('+1 <a class="term" href="#term-25">point</a> <a class="term" href="#term-18">[&lt;0.1, 2]:</a> &lt;b&gt;')
+    """
+    from markupsafe import Markup
+
+    linked, end, link = Markup(), 0, Markup('<a class="term" href="#term-{}">{}</a>')
+    for term in glossary.found().finditer(text):
+        linked += text[end : term.start()] + link.format(term.lastindex, term[0])
+        end = term.end()
+    return linked + text[end:]
 
 
 def verdict_class(verdict: str) -> str:

@@ -17,7 +17,7 @@ from goldmeter.history.series import series, trend_of_versions
 from goldmeter.ledger.entries import Entry, line_of
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.reporting.assembly import write_page
-from goldmeter.reporting.page import ComparedVersions
+from goldmeter.reporting.page import ComparedVersions, terms
 from goldmeter.versions.version import Version
 from goldmeter.wording.verdicts import Decision
 from tests.comparison.sample import gate_on
@@ -288,7 +288,7 @@ def test_time_and_cost_have_a_table_of_their_own_that_says_what_is_better(tmp_pa
     section = " ".join(section_of(html, "comparison").partition("</button>")[2].split())
 
     assert Tags(html).open == []
-    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by the guard latency_p50, " in section
+    assert f"{Decision.DO_NOT_SHIP.capitalize()}: worse by the {terms('guard')} latency_p50, " in section
     assert "<summary>Time and cost: worse on 3</summary>" in section
     assert "latency in seconds, cost in US dollars; less is better" in section
     assert section.count("latency_p95") == 1  # not among the other measures, whose differences are drawn to one scale

@@ -40,6 +40,8 @@ Format = Literal[
     "argilla",
     "wmt_mqm",
     "alpaca_eval",
+    "mt_bench",
+    "otel",
 ]
 
 

@@ -56,7 +56,7 @@ def hostile(name: str, text: str, random: Random) -> bytes:
 def read_or_refused(folder: Path, tool: str) -> None:
     detect(folder)
     try:
-        found = list(records(folder, "*", tool))
+        found = list(records(folder, "**/*", tool))
     except DataError as error:
         assert str(error)  # noqa: PT017 (either outcome is right)
     else:
@@ -68,6 +68,7 @@ def read_or_refused(folder: Path, tool: str) -> None:
 @given(random=st.randoms(use_true_random=True))
 def test_a_hostile_log_is_read_or_refused_with_a_reason(tmp_path: Path, tool: str, random: Random) -> None:
     for name, text in LOGS[tool].items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(hostile(name, text, random))
 
     read_or_refused(tmp_path, tool.partition(",")[0])

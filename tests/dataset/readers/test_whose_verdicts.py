@@ -18,8 +18,10 @@ from tests.dataset.readers import (
     test_langfuse,
     test_langsmith,
     test_mlflow,
+    test_mt_bench,
     test_oaieval,
     test_openai_evals,
+    test_otel,
     test_phoenix,
     test_ragas,
 )
@@ -114,6 +116,19 @@ def argilla(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.json": json.dumps([test_argilla.record(n, "a", suggestions=one) for n, one in enumerate(given)])}
 
 
+def mt_bench(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    grades = [test_mt_bench.grade(n, "small", value, judge=name) for n, value in enumerate(values)]
+    pairs = [test_mt_bench.pair(n, "small", "large", str(value)) for n, value in enumerate(values)]
+    answers = [test_mt_bench.answer(n, model, "a") for n, _ in enumerate(values) for model in ("small", "large")]
+    return test_mt_bench.files(*(test_mt_bench.question(n) for n, _ in enumerate(values)), *answers, *grades, *pairs)
+
+
+def otel(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    given = [test_otel.evaluation(name, value) for value in values]
+    spans = [test_otel.span(n, test_otel.asked(n, "a"), one) for n, one in enumerate(given)]
+    return {"a.json": json.dumps(test_otel.otlp("Spans", *spans))}
+
+
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "argilla": argilla,
     "label_studio": label_studio,
@@ -127,6 +142,8 @@ LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "langsmith": langsmith,
     "mlflow": mlflow,
     "mlflow, traces": mlflow_traces,
+    "mt_bench": mt_bench,
+    "otel": otel,
 }
 
 
@@ -135,6 +152,7 @@ LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
 @given(name=NAMES, values=VERDICTS)
 def test_no_verdict_of_a_machine_becomes_peoples(tmp_path: Path, tool: str, name: str, values: tuple[Any, ...]) -> None:
     for file, text in LOGS[tool](name, values).items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text(text, encoding="utf-8")
 
     options = propose_for([str(tmp_path)], None, Chosen()).options

@@ -1,4 +1,4 @@
-"""Exports of Label Studio, typed from its documentation of the JSON export: tasks with annotations and predictions."""
+"""Exports of Label Studio, typed from its documentation and its converter: JSON, JSON_MIN and CSV."""
 
 import json
 
@@ -78,6 +78,57 @@ def test_a_prediction_is_a_score_and_no_label(write):
     options, rows = proposed(path)
     assert "label" not in options["candidates"]
     assert [row["score_stars"] for row in rows] == [0.0, 1.0, 2.0]
+
+
+def row(number, who, **cells):
+    """A row of JSON_MIN."""
+    data = {"question": f"Capital {number}?", "reference": "Paris", "model_answer": "Paris", "id": number}
+    about = {
+        "annotation_id": f"{number}{who}",
+        "annotator": who,
+        "lead_time": 1.5,
+        "created_at": "x",
+        "updated_at": "x",
+    }
+    return {**data, **about, **cells}
+
+
+def as_csv(rows):
+    cells = [[one if isinstance(one, str) else json.dumps(one) for one in row.values()] for row in rows]
+    quoted = [",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in [[*rows[0]], *cells]]
+    return "\n".join(quoted) + "\n"
+
+
+@pytest.fixture(params=["json", "csv"])
+def write_rows(request, tmp_path):
+    def write_rows(*rows):
+        path = tmp_path / f"export.{request.param}"
+        path.write_text(json.dumps(rows) if request.param == "json" else as_csv(rows))
+        return path
+
+    return write_rows
+
+
+def test_rows_of_annotations_are_one_record_a_task(write_rows):
+    votes = [("Correct", "Correct", "Wrong"), ("Wrong", "Wrong", "Wrong")]
+    path = write_rows(*(
+        row(n, f"{who}@x", ok=vote, stars=[{"rating": 4}], tone=["kind"])
+        for n, all_votes in enumerate(votes) for who, vote in zip("abc", all_votes, strict=True)
+    ))  # fmt: skip
+
+    options, rows = proposed(path)
+    assert options["format"] == "label_studio"
+    assert options["candidates"]["label"]["columns"] == ["human_ok by a@x", "human_ok by b@x", "human_ok by c@x"]
+    assert options["scores"]["stars"]["columns"] == ["human_stars by a@x", "human_stars by b@x", "human_stars by c@x"]
+    assert [(row["id"], row["response"], row["label"]) for row in rows] == [("0", "Paris", True), ("1", "Paris", False)]
+
+
+def test_a_verdict_that_all_annotations_of_each_task_share_may_be_of_the_data(write_rows):
+    path = write_rows(*(row(n, who, correct=word) for n, word in enumerate(["yes", "no"]) for who in "ab"))
+
+    options, rows = proposed(path)
+    assert options["candidates"]["label"]["by"]
+    assert len(rows) == 2
 
 
 def test_data_without_a_known_name_are_refused_with_a_way(write):

@@ -111,6 +111,11 @@ def label_studio(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.json": json.dumps(tasks)}
 
 
+def label_studio_rows(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    given = [test_label_studio.row(n, who, **{name: value}) for n, value in enumerate(values) for who in (1, 2)]
+    return {"a.json": json.dumps(given)}
+
+
 def argilla(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     given = [{name: {"value": value, "score": None, "agent": "human"}} for value in values]
     return {"a.json": json.dumps([test_argilla.record(n, "a", suggestions=one) for n, one in enumerate(given)])}
@@ -132,6 +137,7 @@ def otel(name: str, values: tuple[Any, ...]) -> dict[str, str]:
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "argilla": argilla,
     "label_studio": label_studio,
+    "label_studio, rows": label_studio_rows,
     "oaieval": oaieval,
     "openai_evals": openai_evals,
     "phoenix": phoenix,

@@ -41,6 +41,7 @@ Format = Literal[
     "wmt_mqm",
     "alpaca_eval",
     "mt_bench",
+    "summeval",
     "otel",
 ]
 

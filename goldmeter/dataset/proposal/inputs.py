@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -167,7 +167,8 @@ def propose_log(path: str, tool: str) -> Proposal:
     pattern = DEEP if Path(path).is_dir() else "*"
     found = list(islice(records(path, pattern, tool), MOST_RECORDS))
     by_name = {column.name: column for column in columns(found)}
-    scores, (label, about_label) = _grades(by_name) | _scores(by_name), _label(by_name)
+    label, about_label = _label(by_name)
+    scores = _grades(by_name, _flat(label)) | _scores(by_name)
     questions = len({str(record.values.get("group") or record.values.get("id")) for record in found})
     slices = [column for name, column in by_name.items() if name.startswith(METADATA) and is_slice(column, questions)]
     slices = [column for column in slices if _is_of_questions(column, by_name["candidate"])]
@@ -282,11 +283,11 @@ def _label(by_name: Mapping[str, Column]) -> tuple[dict[str, Any], str]:
     return {}, ""
 
 
-def _grades(by_name: Mapping[str, Column]) -> dict[str, Any]:
-    """Name → the columns of people's numbers that are no verdicts; bounds are the smallest and the largest, and 0."""
+def _grades(by_name: Mapping[str, Column], labels: Container[str]) -> dict[str, Any]:
+    """Name → the columns of people's numbers that are no labels; bounds are the smallest and the largest, and 0."""
     grades: dict[str, Any] = {}
     for name, (own, both) in _said(by_name).items():
-        if both.kind != "number" or verdicts.of_named_grades(both):
+        if both.kind != "number" or own[0].name in labels:
             continue
         bounds = [min(0.0, *map(float, both.texts)), max(0.0, *map(float, both.texts))]
         plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")

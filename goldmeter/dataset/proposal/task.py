@@ -9,6 +9,7 @@ from goldmeter.dataset.proposal import names
 from goldmeter.dataset.proposal.dataset_section import write_params
 from goldmeter.dataset.proposal.proposal import Proposal
 from goldmeter.dataset.proposal.section import replaced, with_value, written_section
+from goldmeter.dataset.readers import READERS
 from goldmeter.dataset.settings import Dataset, Load, Params
 from goldmeter.dataset.table import tables
 from goldmeter.dataset.tasks import Recognised, Task, Texts, classes, recognised, sections
@@ -32,6 +33,9 @@ def with_task(proposal: Proposal, chosen: Task | None) -> tuple[Proposal, Recogn
         found = recognised(_texts(_sample(proposal), proposal))
     except GoldmeterError:
         return proposal, None  # load says it
+    tool = proposal.options["format"]
+    if tool and (always := READERS[tool].task):
+        found = Recognised(always, f"as in all files of {tool}", {})
     if chosen is not None:
         found = found if found.task == chosen else Recognised(chosen, "as chosen", {})
     comment = f"{found.reason}; {CHANGE}"

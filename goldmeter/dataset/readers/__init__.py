@@ -34,10 +34,12 @@ from goldmeter.dataset.readers import (
     promptfoo,
     ragas,
     squad,
+    summeval,
     wmt_mqm,
 )
 from goldmeter.dataset.readers.log import Head, head_of, lacks_question, missing, records
 from goldmeter.dataset.record import Record, Value, file_name
+from goldmeter.dataset.tasks import Task
 from goldmeter.errors import DataError, did_you_mean
 
 # Files of a folder that `detect` opens.
@@ -52,12 +54,14 @@ class Reader(NamedTuple):
         read: Yields the records of the logs; files that are none of the tool's logs are refused or passed over.
         lower_is_better: Returns the scores of which the logs say that less is better.
         is_table: The logs can be read as they are, too.
+        task: What all logs of the tool ask for; None if that differs.
     """
 
     recognises: Callable[[Head], bool]
     read: Callable[[Sequence[Path]], Iterator[Record]]
     lower_is_better: Callable[[Sequence[Path]], frozenset[str]] = lambda _: frozenset()
     is_table: bool = False
+    task: Task | None = None
 
 
 def detect(path: str | Path) -> str | None:
@@ -136,7 +140,8 @@ READERS: Mapping[str, Reader] = {
     "lighteval": Reader(lighteval.recognises, lighteval.read),
     "label_studio": Reader(label_studio.recognises, label_studio.read, is_table=True),
     "argilla": Reader(argilla.recognises, argilla.read, is_table=True),
-    "wmt_mqm": Reader(wmt_mqm.recognises, wmt_mqm.read, is_table=True),
+    "wmt_mqm": Reader(wmt_mqm.recognises, wmt_mqm.read, is_table=True, task="translation"),
+    "summeval": Reader(summeval.recognises, partial(records, rows=summeval.rows), is_table=True, task="summary"),
     "alpaca_eval": Reader(alpaca_eval.recognises, alpaca_eval.read, is_table=True),
     "mt_bench": Reader(mt_bench.recognises, mt_bench.read),
     "otel": Reader(otel.recognises, otel.read),

@@ -24,6 +24,7 @@ from tests.dataset.readers import (
     test_otel,
     test_phoenix,
     test_ragas,
+    test_summeval,
 )
 
 VERDICTS = st.sampled_from([(1, 0), (5, 2), (True, False), ("correct", "incorrect"), ("Yes", "No"), ("A", "B")])
@@ -134,6 +135,12 @@ def otel(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.json": json.dumps(test_otel.otlp("Spans", *spans))}
 
 
+def summeval(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    people: dict[str, Any] = {"expert_annotations": [], "turker_annotations": []}
+    rows = [test_summeval.summary(n, "M1", **people, **{name: value}) for n, value in enumerate(values)]
+    return {"a.jsonl": lines_of(rows)}
+
+
 LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "argilla": argilla,
     "label_studio": label_studio,
@@ -150,6 +157,7 @@ LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "mlflow, traces": mlflow_traces,
     "mt_bench": mt_bench,
     "otel": otel,
+    "summeval": summeval,
 }
 
 

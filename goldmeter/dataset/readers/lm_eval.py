@@ -121,25 +121,35 @@ def _stated(results: Path, task: str) -> Run:
 
 
 def _rows(file: Path, run: Run) -> Iterator[tuple[int, dict[str, Value]]]:
-    documents: dict[str, dict[str, Value]] = {}
+    """Yield the rows of a file, in which nothing but the ids of the documents stays in memory."""
+    documents: dict[str, None] = {}
     filters: dict[str, set[str]] = {name: set() for name in run.filters}
     draws = Counter[str]()
     line = 0
+    for line, values, document_id, name in _samples(file, run):
+        filters.setdefault(name, set()).add(document_id)
+        documents[document_id] = None
+        draws[name] = max(draws[name], int(str(values.get("draw", 1))))
+        yield line, values
+    every = [*documents, *_missing_documents([*documents], run, file_name(file))]
+    filters = filters or {NO_FILTER: set()}
+    lacking = {document_id for document_id in every if any(document_id not in present for present in filters.values())}
+    found = ((document_id, values) for _, values, document_id, _ in (_samples(file, run) if lacking else ()))
+    known = {document_id: values for document_id, values in found if document_id in lacking}
+    for name, present in filters.items():
+        for document_id in every:
+            for draw in range(1, max(draws[name], 1) + 1) if document_id not in present else ():
+                number = draw if draws[name] > 1 else None
+                yield line + 1, _missing_sample(document_id, name, run, number, known.get(document_id))
+
+
+def _samples(file: Path, run: Run) -> Iterator[tuple[int, dict[str, Value], str, str]]:
+    """Yield the line, the values, the document and the filter of each answer."""
     for line, sample in log.objects(file):
         where = f"{file_name(file)}, line {line}"
         document_id = log.part(sample, "doc_id", str, where)
-        name = str(sample.get("filter") or NO_FILTER)
-        filters.setdefault(name, set()).add(document_id)
-        for answer, values in enumerate(_answers(sample, run, where), 1):
-            draws[name] = max(draws[name], answer)
-            documents.setdefault(document_id, values)
-            yield line, values
-    lacking = _missing_documents(list(documents), run, file_name(file))
-    for name, present in (filters or {NO_FILTER: set[str]()}).items():
-        for document_id in [*documents, *lacking]:
-            for draw in range(1, max(draws[name], 1) + 1) if document_id not in present else ():
-                known = documents.get(document_id)
-                yield line + 1, _missing_sample(document_id, name, run, draw if draws[name] > 1 else None, known)
+        for values in _answers(sample, run, where):
+            yield line, values, document_id, str(sample.get("filter") or NO_FILTER)
 
 
 def _missing_documents(documents: Sequence[str], run: Run, where: str) -> list[str]:

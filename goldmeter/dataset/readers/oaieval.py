@@ -5,7 +5,7 @@ it, because the later samplings are the grader's; else last. References are what
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,24 +44,41 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     """
     earlier: dict[tuple[str, str], str] = {}
     for file in files:
-        run, lines, samples = _events(file)
+        run, counts = _run_of(file)
         first = earlier.setdefault((run.name, run.model), file_name(file))
         if first != file_name(file):
             raise DataError(
                 f"{file_name(file)}: {run.name} of {run.model} is also in {first}; choose one run with dataset.pattern"
             )
-        for sample, events in samples.items():
-            yield Record(file_name(file), lines[sample], _values(sample, events, run))
-        for sample in _gaps(samples) if run.is_whole else ():
+        last = 0
+        for last, sample, events in _samples(file, counts):
+            yield Record(file_name(file), last, _values(sample, events, run))
+        for sample in _gaps(counts) if run.is_whole else ():
             values = log.flat(id=sample, candidate=run.model, metadata={"task": run.name})
-            yield Record(file_name(file), max(lines.values()) + 1, log.missing(values, None))
+            yield Record(file_name(file), last + 1, log.missing(values, None))
 
 
-def _events(file: Path) -> tuple[Run, dict[str, int], dict[str, Events]]:
-    """Return the run, and the first line and the events of each sample."""
+def _samples(file: Path, counts: Mapping[str, int]) -> Iterator[tuple[int, str, Events]]:
+    """Yield the line, the id and the events of each sample at the last of its events."""
+    begun: dict[str, Events] = {}
+    seen = Counter[str]()
+    for line, value in log.objects(file):
+        if "sample_id" in value:
+            sample = value["sample_id"]
+            begun.setdefault(sample, defaultdict(list))[value["type"]].append(value["data"])
+            seen[sample] += 1
+            if seen[sample] == counts[sample]:
+                yield line, sample, begun.pop(sample)
+
+
+def _run_of(file: Path) -> tuple[Run, Counter[str]]:
+    """Return the run, and the number of events of each sample.
+
+    Raises:
+        DataError: As `read`.
+    """
     where, run, has_ended = file_name(file), None, False
-    lines: dict[str, int] = {}
-    samples: dict[str, Events] = {}
+    counts = Counter[str]()
     for line, value in log.objects(file):
         place = f"{where}, line {line}"
         if "spec" in value:
@@ -71,10 +88,9 @@ def _events(file: Path) -> tuple[Run, dict[str, int], dict[str, Events]]:
         elif "final_report" in value:
             has_ended = True
         else:
-            sample = log.part(value, "sample_id", str, place)
-            lines.setdefault(sample, line)
-            kind, data = log.part(value, "type", str, place), log.part(value, "data", dict, place)
-            samples.setdefault(sample, defaultdict(list))[kind].append(data)
+            counts[log.part(value, "sample_id", str, place)] += 1
+            log.part(value, "type", str, place)
+            log.part(value, "data", dict, place)
     if run is None:
         raise DataError(f"{where}: no line with spec, which names the model; the log is incomplete")
     if not has_ended:
@@ -82,7 +98,7 @@ def _events(file: Path) -> tuple[Run, dict[str, int], dict[str, Events]]:
             f"{where}: no line with final_report: the run did not end, and which samples it lacks is not known; "
             'run it again, or add the line {"final_report": {}} to read the samples that are there'
         )
-    return run, lines, samples
+    return run, counts
 
 
 def _run(spec: Mapping[str, Any], where: str) -> Run:

@@ -19,7 +19,7 @@ from tasks.__main__ import OTHERS
 GROUPS = {
     "Your data": ("init", "adopt", "params", "label"),
     "Runs": ("evaluate", "schedule", "summary", "history"),
-    "Decisions": ("compare", "plan-study", "noise"),
+    "Decisions": ("compare", "robust", "plan-study", "noise"),
     "Results in other tools": ("export", "gx", "attest", "recheck", "serve_judge"),
     "Upkeep": ("verify", "ledger", "storage", "upgrade"),
 }

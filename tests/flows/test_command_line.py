@@ -178,7 +178,7 @@ def test_an_unknown_command_is_an_error_that_lists_the_commands(capsys: pytest.C
 
     assert capsys.readouterr().err.startswith(
         "error: 'evalute': no such command; did you mean evaluate? "
-        "allowed: init, adopt, label, evaluate, schedule, compare, serve_judge, run, "
+        "allowed: init, adopt, label, evaluate, schedule, compare, robust, serve_judge, run, "
     )
 
 

@@ -1,0 +1,76 @@
+"""`python -m flows.robust`: systems, versions, targets, its forms, and what it says when it can't check."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows.robust import main
+from tests.comparison.repository import write_params
+from tests.comparison.sample import answers, version
+from tests.small_project import edit
+
+
+@pytest.fixture(autouse=True)
+def _two_versions(tmp_path, monkeypatch):
+    """Two versions in a folder that no git knows, and a primary measure."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    write_params()
+    edit(lambda params: params["gate"].update(primary="f1", metrics={}))
+    version(Path("old"), answers("+" * 20 + "." * 20))
+    version(Path("new"), answers("+" * 38 + "." * 2))
+
+
+def test_two_versions_as_a_sentence_a_table_and_what_it_is(capsys):
+    assert main(["old", "new"]) == 0
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("Hardly tested: aurora of new is better than aurora of old by f1; no other judge is at hand")
+    assert (
+        "exact_match" not in said.split("A description of this data, no test")[0].split("Not counted")[0]
+        or "holds" in said
+    )
+
+
+def test_all_of_it_as_json_and_as_markdown(capsys):
+    assert main(["old", "new", "--json"]) == 0
+    [document] = json.loads(capsys.readouterr().out)["conclusions"]
+    assert (document["systems"], document["conclusion"]["verdict"]) == (["aurora of new", "aurora of old"], "better")
+
+    assert main(["old", "new", "--markdown", "--measure", "exact_match"]) == 0
+    assert capsys.readouterr().out.startswith("**")
+
+
+def test_suspected_ids_are_left_out(capsys):
+    Path("ids.txt").write_text("\n".join(f"q{number}" for number in range(20, 38)), encoding="utf-8")
+
+    assert main(["old", "new", "--without", "ids.txt", "--json"]) == 0
+
+    [document] = json.loads(capsys.readouterr().out)["conclusions"]
+    assert [(one["n"], one["outcome"]) for one in document["checks"] if one["kind"] == "references"] == [
+        (22, "undecided")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["nothing"], "neither git nor DVC knows such a version"),
+        (["old", "new", "--measure", "f2"], "f2: no pass rate that all of them have"),
+        (["old", "new", "--without", "none.txt"], "--without none.txt"),
+        ([], "no run yet"),
+    ],
+)
+def test_what_can_not_be_checked_is_said(capsys, given, message):
+    assert main(given) == 2
+
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [["a", "b", "c"], ["--json", "--markdown"]])
+def test_what_can_not_be_asked_is_refused(given):
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+
+    assert ended.value.code == 2

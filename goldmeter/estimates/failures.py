@@ -114,7 +114,7 @@ _LANGUAGES: dict[str, list[str]] = {}
 for _name, _own in _FUNCTION_WORDS.items():
     for _word in _own.split():
         _LANGUAGES.setdefault(_word, []).append(_name)
-_STOP = frozenset("a an the of in on at to by for and is was are were be it its he she they that this as with".split())  # noqa: SIM905
+STOP = frozenset("a an the of in on at to by for and is was are were be it its he she they that this as with".split())  # noqa: SIM905
 
 
 class Row(NamedTuple):
@@ -268,10 +268,10 @@ def _numbers(text: str) -> set[str]:
 
 def _is_part(response: _Text, question: _Text, references: Sequence[_Text]) -> bool:
     """Whether the response has some words of an accepted answer, and no name, number or (if short) word besides."""
-    words, asked = {*response.words}, {*question.words, *_STOP}
+    words, asked = {*response.words}, {*question.words, *STOP}
     is_short = len(response.words) <= SHORT
     for reference in references:
-        accepted = {*reference.words} - _STOP
+        accepted = {*reference.words} - STOP
         common = (accepted & words) - asked
         if not common or (not is_short and 2 * len(common) < len(accepted)):
             continue

@@ -307,6 +307,45 @@ class FailuresEntry(TypedDict):
     kinds: list[FailureEntry]
 
 
+class SuspectEntry(TypedDict):
+    """A question whose references are to be looked at; score: the larger, the more suspicious.
+
+    systems: that answered it. agree: of these, those whose failing answers agree with each other. labelled_right: those
+    whose failing answer people call right. ruled_out: what the question asks for, which no reference is. duplicate: id
+    of a row with the same question and none of these references.
+    """
+
+    id: str
+    score: float
+    systems: int
+    agree: NotRequired[int]
+    labelled_right: NotRequired[int]
+    ruled_out: NotRequired[str]
+    duplicate: NotRequired[str]
+
+
+class IfWrongEntry(TypedDict):
+    """What n wrong references would change.
+
+    rates: candidate → its rate, and the smallest and the largest it would be. holds: whether leaders and targets stay.
+    """
+
+    n: int
+    rates: dict[str, Limited]
+    holds: bool
+
+
+class SuspectsEntry(TypedDict):
+    """References to look at first; measure: the one that compares answers with references; None without one.
+
+    if_wrong: what the first ones would change, where this measure decides.
+    """
+
+    measure: str | None
+    rows: list[SuspectEntry]
+    if_wrong: NotRequired[IfWrongEntry]
+
+
 class SliceEntry(TypedDict):
     """A slice of a candidate: n rows, their rate and that of the rest; worse: the difference's interval excludes 0."""
 
@@ -712,6 +751,7 @@ class MetricsReport(TypedDict):
     candidate → score column, where the judge was asked about rows more than once. graded: agreement with grades of
     people, where there are any. resources: what answers took, where the data say it. selected_labels: candidate → why
     its labels are not taken for random. judge_bias, length_bias: where answers have both labels and verdicts.
+    suspects: references to look at first, if there are any.
     """
 
     schema: Literal[1]
@@ -744,6 +784,7 @@ class MetricsReport(TypedDict):
     selected_labels: NotRequired[Mapping[str, SelectedLabels]]
     judge_bias: NotRequired[JudgeBiasEntry]
     length_bias: NotRequired[LengthBiasEntry]
+    suspects: NotRequired[SuspectsEntry]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

@@ -40,6 +40,7 @@ from goldmeter.estimates.estimate_rows import (
 )
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.headline import headlines, leaders, rates
+from goldmeter.estimates.if_wrong import suspects_entry
 from goldmeter.estimates.judge_calibration import Probabilities
 from goldmeter.estimates.metrics_report import best_first, primary_first
 from goldmeter.estimates.passes import Labelled, Passes
@@ -48,6 +49,7 @@ from goldmeter.estimates.sacrebleu_signatures import sacrebleu_signatures
 from goldmeter.estimates.score_parts import PartSums, ScoreParts, SecondSums
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import CandidateSums
+from goldmeter.estimates.suspects import Reading, suspects
 from goldmeter.estimates.targets import Targets, decided
 from goldmeter.estimates.weighting import (
     Mix,
@@ -142,7 +144,7 @@ def aggregate(
     document = _with_questions(document, run)
     document = _with_agreement(document, run, votes)
     document = _with_calibration(document, run)
-    document = _first_screen(document, run)
+    document = _with_suspects(_first_screen(document, run), run)
     yield {
         "aggregate": table,
         metrics_report.METRICS: to_json(document),
@@ -412,6 +414,16 @@ def _first_screen(document: metrics_report.MetricsReport, run: _Run) -> metrics_
         "worst_slices": rounded(worst),
         "outside_domain": rounded(outside),
     }
+
+
+def _with_suspects(document: metrics_report.MetricsReport, run: _Run) -> metrics_report.MetricsReport:
+    """Add the references to look at first; human labels do not compare answers with references, the judge does."""
+    parts, decides = run.passes.parts, run.decides
+    gated = [column for one in run.scored for column in one.columns if column.facts.has_pass_rate and column.n_measured]
+    wanted = VERDICT if decides.name == human_labels.LABEL else decides.name
+    measure = wanted if any(column.name == wanted for column in gated) else None
+    found = suspects(Reading((parts.load, *parts.scores), measure, run.fitted), run.passes.crew)
+    return {**document, "suspects": rounded(suspects_entry(found, document, decides, measure))} if found else document
 
 
 def _more_is_better(scored: Sequence[CandidateSums], measure: str) -> bool:

@@ -37,6 +37,16 @@ class Kind(NamedTuple):
     why: Callable[[int], str]
 
 
+class Suspects(NamedTuple):
+    """References to look at first; about: what they would change. why: id → the reason, the most suspicious first."""
+
+    about: str
+    why: Mapping[str, str]
+
+
+NO_SUSPECTS = Suspects("", {})
+
+
 class Decisive(NamedTuple):
     """The primary measure; by: who says so, in words. failures: shape (n,), the kind of failure of each wrong row."""
 
@@ -59,7 +69,7 @@ class Answers:
     measure has no pass rate. closest: the metric that agrees best with human labels; without labels, the one nearest to
     meaning. graded: the same of the metrics that are not only right or wrong. Its worst answers come first.
     right_elsewhere: shape (n,), which of the first candidates of `names` answer the id of a row right in rows that are
-    not here, a bit each.
+    not here, a bit each. suspects: references to look at first.
     """
 
     ids: pa.ChunkedArray
@@ -72,6 +82,7 @@ class Answers:
     closest: ScoreColumn | None
     graded: ScoreColumn | None
     right_elsewhere: NDArray[np.uint8]
+    suspects: Suspects = NO_SUSPECTS
 
     @cached_property
     def distinct_ids(self) -> pa.Array:
@@ -108,13 +119,14 @@ def blank(responses: pa.ChunkedArray) -> Mask:
 def notable_kinds(answers: Answers) -> list[Kind]:
     """Return all kinds of notable rows, also those that no row is of: the same ones for every part of a run.
 
-    First the answers that the primary measure calls wrong, by kind of failure; then the inputs on which one candidate
+    First the answers that the primary measure calls wrong, by kind of failure; then those whose references are to be
+    looked at; then the inputs on which one candidate
     is right and another one wrong, and the answers on which the labels contradict the closest metric. Other metrics
     name no row as wrong.
     """
     wrong = [*_empty_and_worst(answers)] if answers.primary is None else [*_failures(answers.primary, answers)]
     pairs = [] if answers.primary is None else [*_one_right(answers.primary, answers)]
-    return [*wrong, *pairs, *_against_labels(answers), _unmeasured(answers)]
+    return [*wrong, _suspicious(answers), *pairs, *_against_labels(answers), _unmeasured(answers)]
 
 
 def in_order(counts: Sequence[int], *, by_failure: bool) -> list[int]:
@@ -134,6 +146,18 @@ def _failures(primary: Decisive, answers: Answers) -> Iterator[Kind]:
         why = f"Wrong by {primary.by}: {name}."
         rows = primary.failures == number_of_kind
         yield Kind(name.capitalize(), about, rows, answers.badness, _saying(why))
+
+
+def _suspicious(answers: Answers) -> Kind:
+    places = pc.fill_null(pc.index_in(answers.ids, pa.array(answers.suspects.why, pa.string())), -1).to_numpy()
+    why = [*answers.suspects.why.values()]
+    return Kind(
+        "References to look at first",
+        answers.suspects.about,
+        np.asarray(places >= 0, np.bool_),
+        -places.astype(np.float64),
+        lambda row: why[places[row]],
+    )
 
 
 def _one_right(primary: Decisive, answers: Answers) -> Iterator[Kind]:
@@ -238,7 +262,7 @@ class RunColumns(NamedTuple):
     """What the parts of a run are read with; small, because every process gets it.
 
     tables: by name, data/load first. thresholds: column → fitted threshold. names: the candidates, the best first.
-    primary, closest, graded: as of `Answers`, by name.
+    primary, closest, graded: as of `Answers`, by name. suspects: as of `Answers`.
     """
 
     tables: Mapping[str, Parts]
@@ -247,6 +271,7 @@ class RunColumns(NamedTuple):
     primary: PrimaryColumn | None
     closest: str | None
     graded: str | None
+    suspects: Suspects = NO_SUSPECTS
 
 
 class SplitIds(NamedTuple):
@@ -378,4 +403,5 @@ def answers_of(
         closest=columns[run.closest] if run.closest else None,
         graded=columns[run.graded] if run.graded else None,
         right_elsewhere=np.zeros(n, np.uint8) if right_elsewhere is None else right_elsewhere,
+        suspects=run.suspects,
     )

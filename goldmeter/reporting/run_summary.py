@@ -15,7 +15,16 @@ from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
 from goldmeter.reporting.chosen_rows import ChosenRows, Gathering, gathered, rows_of_ids, whole_chars
 from goldmeter.reporting.histograms import Bins, BinValues, Distribution, distribution, quartile_bins
-from goldmeter.reporting.notable_rows import LABEL, Answers, Kind, PrimaryColumn, RunColumns, in_order, notable_kinds
+from goldmeter.reporting.notable_rows import (
+    LABEL,
+    Answers,
+    Kind,
+    PrimaryColumn,
+    RunColumns,
+    Suspects,
+    in_order,
+    notable_kinds,
+)
 from goldmeter.reporting.score_tables import FAMILIES, Row, measured_rows
 from goldmeter.reporting.settings import Report
 from goldmeter.reporting.survey import (
@@ -29,6 +38,7 @@ from goldmeter.reporting.survey import (
     survey,
 )
 from goldmeter.wording.release import source
+from goldmeter.wording.suspects import if_references_are_wrong, why_suspicious
 
 # Table → column → its facts, in the order of the table.
 Facts = Mapping[str, Mapping[str, ColumnFacts]]
@@ -137,10 +147,17 @@ def _run(parts: Mapping[str, Parts], measured: Measured, report: MetricsReport, 
         primary,
         next((one.name for one in closest), None),
         next((one.name for one in closest if one.facts.has_graded_score), None),
+        _suspects(report),
     )
     others = [name for name in present_candidates(crew, run) if name not in report["candidates"]]
     facts = {name: {column.name: column.facts for column in own} for name, own in columns.items()}
     return run._replace(names=[*run.names, *others]), facts
+
+
+def _suspects(report: MetricsReport) -> Suspects:
+    found = report.get("suspects")
+    why = {one["id"]: why_suspicious(one, found["measure"]) for one in found["rows"]} if found else {}
+    return Suspects(if_references_are_wrong(report), why)
 
 
 def _by_kappa(candidates: Candidates) -> list[str]:

@@ -39,6 +39,7 @@ from goldmeter.wording.evidence import (
 from goldmeter.wording.preference import preference_section
 from goldmeter.wording.repeated_answers import repeated_answers
 from goldmeter.wording.resources import resource_lines
+from goldmeter.wording.suspects import if_references_are_wrong
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -207,6 +208,7 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield f"Worst slice: {worst.lines[0]}"
     if kinds := most_frequent_failures(document):
         yield f"{conclusion.failures_title}: {kinds}"
+    yield from filter(None, [if_references_are_wrong(document)])
     if not conclusion.reason:
         yield from agreement_lines(document)[:1]
         yield from raters(document)

@@ -235,11 +235,12 @@ def _refusal(name: str, pairing: Pairing) -> Refusal | None:
         return refusal(Why.UNKNOWN, names=", ".join(sorted({*base, *head})))
     if name not in head or name not in base:
         return only_there((name in base, name in head))
+    if base[name].column.facts.stopped or head[name].column.facts.stopped:
+        return refusal(Why.STOPPED)
     if (parsed(name) or (name, 0))[0] == LABEL and (reason := _of_design(name, pairing.rows)):
         return reason
-    if differing := changes(base[name].signature, head[name].signature):
-        return Refusal(Why.MEASURED_DIFFERENTLY, changes=differing)
-    return None
+    differing = changes(base[name].signature, head[name].signature)
+    return Refusal(Why.MEASURED_DIFFERENTLY, changes=differing) if differing else None
 
 
 def _of_design(name: str, rows: Pairing) -> Refusal | None:

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from goldmeter.estimates.column_facts import GROUP
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.tables import about, describe
 from goldmeter.text.normalization import Form, normalized_column
@@ -40,7 +41,7 @@ def normalized(load: pa.Table, settings: Normalize) -> pa.Table:
         settings: Section `normalize` of params.yaml.
 
     Returns:
-        A table with the columns of `SCHEMA`, those of `KEPT` that `load` has, and the rows of `load`.
+        A table with the columns of `SCHEMA`, those of `KEPT` that `load` has, its groups if it has any, and its rows.
     """
     options = settings.model_dump()
     references = load["references"].combine_chunks()
@@ -51,6 +52,7 @@ def normalized(load: pa.Table, settings: Normalize) -> pa.Table:
         "references_normalized": pa.ListArray.from_arrays(offsets, normalized_column(references.flatten(), **options)),
     }
     kept = [name for name in KEPT if name in load.column_names]
+    kept += [GROUP] if GROUP in load.column_names and load[GROUP].null_count < load.num_rows else []
     schema = pa.schema([*SCHEMA, *(pa.field(name, load.schema.field(name).type) for name in kept)])
     columns |= {name: load[name] for name in kept}
     return describe(pa.table(columns, schema), about(load.schema) | {"normalize": options})

@@ -15,6 +15,10 @@ COLUMNS = "columns"
 SPLIT_IDS = "split_ids"
 # Column of data/load: how often each row stands for real traffic; there is none without dataset.weight.
 WEIGHT = "weight"
+# Key of the metadata of data/judge: what a judge that may stop early decided, and what was left (judge.stop).
+STOPPED = "stopped"
+# Column of data/load, and of data/normalize where dataset.group is set: rows that belong together.
+GROUP = "group"
 # Columns of data/load that say what an answer took, and their units; there are those that a candidate maps.
 RESOURCES = {"latency": "seconds", "tokens": "tokens", "cost": "US dollars"}
 # Statistic of what answers took → the share of answers up to the quantile; the mean has none.
@@ -36,6 +40,7 @@ class ColumnFacts:
     by_people: whether people gave the scores, so that rows without one are not labelled.
     has_direction: whether more of the score is better, or less; else only its pass rate, if any, has a direction.
     by: the tool or model that gave verdicts, which need not have judged every row; empty for all else.
+    stopped: whether the judge stopped when the rate was decided: fixed intervals do not hold.
     """
 
     metric: str
@@ -51,6 +56,7 @@ class ColumnFacts:
     by_people: bool = False
     by: str = ""
     has_direction: bool = True
+    stopped: bool = False
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Self:
@@ -59,14 +65,14 @@ class ColumnFacts:
         facts["bounds"] = None if facts["bounds"] is None else tuple(facts["bounds"])
         awaits = stated.get("threshold") == TO_FIT
         facts |= {"awaits_threshold": awaits, "by_people": stated.get("by_people", False), "by": stated.get("by", "")}
-        facts["has_direction"] = stated.get("has_direction", True)
+        facts |= {name: stated.get(name, default) for name, default in (("has_direction", True), ("stopped", False))}
         return cls(**facts, threshold=None if awaits else stated.get("threshold"))
 
     def to_json(self) -> dict[str, Any]:
         """The facts as the table's metadata has them."""
         rate = {"threshold": TO_FIT if self.awaits_threshold else self.threshold, "rate_signature": self.rate_signature}
         facts = {name: getattr(self, name) for name in STATED} | ({} if self.rate_signature is None else rate)
-        facts |= {} if self.has_direction else {"has_direction": False}
+        facts |= ({} if self.has_direction else {"has_direction": False}) | ({"stopped": True} if self.stopped else {})
         return facts | ({"by_people": True} if self.by_people else {}) | ({"by": self.by} if self.by else {})
 
     @property

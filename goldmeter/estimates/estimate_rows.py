@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # importing scipy takes half a second
     from goldmeter.statistics import Estimate
 
 Row = dict[str, Any]
+BY_LOOKS = "confidence sequence (judge.stop)"
+NO_INTERVAL = "no interval: the judge stopped when the rate of all rows was decided"
 
 
 def estimate_rows(
@@ -77,6 +79,28 @@ def _designed(estimate: "Estimate", notes: Sequence[str]) -> Row:
         "pass_low": estimate.low,
         "pass_high": estimate.high,
     }
+
+
+def with_stopped(rows: Sequence[Row], stopped: metrics_report.StoppedEntry | None) -> list[Row]:
+    """The rows with the limits of a judge that may stop early, which hold at every look; stopped: what it states.
+
+    Other numbers of its rows have no interval if it stopped: one of a fixed number of rows would be too narrow.
+    """
+    if stopped is None:
+        return [*rows]
+    return [row | _by_looks(row, stopped) if row["metric"] == stopped["measure"] else row for row in rows]
+
+
+def _by_looks(row: Row, stopped: metrics_report.StoppedEntry) -> Row:
+    from goldmeter.statistics import Method
+
+    limits = {"low": row["lower_bound"], "high": row["upper_bound"], "pass_low": 0.0, "pass_high": 1.0}
+    if row.get("slice") is not None:
+        return limits | {"method": Method(NO_INTERVAL)} if stopped["rows_left"] else {}
+    low, high = stopped["limits"][row["candidate"]]
+    # The score of a binary metric is its pass rate.
+    own = {"low": low, "high": high} if row["threshold"] is None else {}
+    return limits | own | {"pass_low": low, "pass_high": high, "method": Method(BY_LOOKS)}
 
 
 class _How(NamedTuple):

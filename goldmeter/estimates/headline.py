@@ -243,7 +243,7 @@ def _by_judge(
     if labels >= FEWEST and not candidate.labels_random:
         checked = f"{labels:,} human labels do not correct it: they are not of all answers, and not chosen at random"
     if not judge.is_offline:
-        limits = _with_error(rate, STATED_RATE, confidence)
+        limits = with_error(rate, STATED_RATE, confidence)
         note = f"by {judge.name}; {checked}. The interval includes its error, {STATED_IN_WORDS}."
         return _entry(VERDICT, limits, n, judge.name, "estimated", note) | {"proposal": proposal}
     unknown = {"value": rate["value"], "low": None, "high": None}
@@ -259,7 +259,7 @@ def _by_judge(
     if (model := offline_bias()) is None:
         note = f"by {OFFLINE}, whose model is another one than was measured, so no claim. {proposal}"
         return _entry(VERDICT, unknown, n, OFFLINE, "unknown", note)
-    limits = _with_error(rate, model, confidence, share)
+    limits = with_error(rate, model, confidence, share)
     note = (
         f"by {OFFLINE}; {checked}. The interval includes its error on {model.systems} systems of "
         f"{model.sets} other data sets."
@@ -267,7 +267,7 @@ def _by_judge(
     return _entry(VERDICT, limits, n, OFFLINE, "estimated", note) | {"proposal": proposal}
 
 
-def _with_error(rate: Mapping[str, Any], bias: "BiasModel | float", confidence: float, share: float = 0.0) -> Limited:
+def with_error(rate: Mapping[str, Any], bias: "BiasModel | float", confidence: float, share: float = 0.0) -> Limited:
     """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
     from goldmeter.statistics import people_rate
 

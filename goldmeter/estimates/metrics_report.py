@@ -736,6 +736,23 @@ class LengthBiasEntry(TypedDict):
     systems: dict[str, LengthSlope]
 
 
+class StoppedEntry(TypedDict):
+    """A judge that asks until its rate is decided (`judge.stop`), as the metadata of data/judge state it.
+
+    decided: whether it is, of every candidate. rows_left, calls_left: that were not needed. tokens_left: of their
+    prompts and replies, about. limits: candidate → the limits of its rate.
+    """
+
+    measure: str
+    target: float
+    decided: bool
+    rows: int
+    rows_left: int
+    calls_left: int
+    tokens_left: list[int]
+    limits: Mapping[str, list[float]]
+
+
 class MetricsReport(TypedDict):
     """The whole document. comparisons: pairs of candidates, as goldmeter.wording.comparison_document reads them.
 
@@ -752,6 +769,7 @@ class MetricsReport(TypedDict):
     people, where there are any. resources: what answers took, where the data say it. selected_labels: candidate → why
     its labels are not taken for random. judge_bias, length_bias: where answers have both labels and verdicts.
     suspects: references to look at first, if there are any.
+    stopped: with `judge.stop`.
     """
 
     schema: Literal[1]
@@ -785,6 +803,7 @@ class MetricsReport(TypedDict):
     judge_bias: NotRequired[JudgeBiasEntry]
     length_bias: NotRequired[LengthBiasEntry]
     suspects: NotRequired[SuspectsEntry]
+    stopped: NotRequired[StoppedEntry]
     thresholds: dict[str, ThresholdEntry]
     correlations: Correlations
 

@@ -101,6 +101,7 @@ class Judge(Section):
     retest: the share of the judged rows that is asked about twice; the second verdict is no part of the score.
     preference: between the answers of two candidates; None: not asked.
     logprobs: whether a chat server is asked for the log-probabilities of its verdicts, as far as it has them.
+    stop: a measure and its target; no more rows are asked about than it takes to decide on it.
     """
 
     provider: Literal["none", "offline", "openai", "decisions", "cascade"]
@@ -124,6 +125,7 @@ class Judge(Section):
     retest: Annotated[float, Field(ge=0, le=1)] = 0.0
     preference: Preferences | None = None
     logprobs: Literal["auto", "off"] = "auto"
+    stop: dict[str, Annotated[float, Field(gt=0, lt=1)]] = Field(default_factory=dict, max_length=1)
 
     @classmethod
     def defaults_beside(cls, stated: Mapping[str, Any], default: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -215,6 +217,32 @@ class Judge(Section):
                 "server, with equal seed and temperature; their verdicts would be one verdict counted twice"
             )
         return self
+
+    @model_validator(mode="after")
+    def _check_stop(self) -> Self:
+        asked_once = (self.draws, self.retest, self.sampling_rate) == (1, 0.0, 1.0)
+        is_alone = [metric.name for metric in self.metrics if metric.has_pass_rate] == [*self.stop]
+        needed = {
+            f"a judge that is asked row by row, provider openai or decisions, not {self.provider}": self.provider
+            in {"openai", "decisions"},
+            "one judge: leave panel empty": self.panel is None,
+            "its measure as the only one of metrics, with a pass rate": is_alone and len(self.metrics) == 1,
+            "preference empty": self.preference is None,
+            "draws: 1, retest: 0 and sampling_rate: 1": asked_once,
+        }
+        if self.stop and (lacking := next((text for text, is_met in needed.items() if not is_met), None)):
+            raise ValueError(f"stop needs {lacking}; or leave stop empty")
+        return self
+
+    @property
+    def asked_share(self) -> float:
+        """The share of rows to ask about, the first in the order of `stop`."""
+        return 1.0
+
+    def asked_partly(self, share: float) -> "Judge":
+        """This judge, which asks about a share of the rows."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return PartlyAsked.model_construct(**fields, stopped_at=share)
 
     @property
     def jurors(self) -> tuple["Judge", ...]:
@@ -308,6 +336,17 @@ class OneOfPanel(Judge):
     def sampling_seed(self) -> int:
         """The seed of the sample of rows."""
         return self.section_seed
+
+
+class PartlyAsked(Judge):
+    """A judge that stopped early; stopped_at: the share of the rows that it was asked about."""
+
+    stopped_at: float
+
+    @property
+    def asked_share(self) -> float:
+        """The share of rows that were asked about."""
+        return self.stopped_at
 
 
 def default_metric(name: str) -> JudgeMetric:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.estimates.column_facts import GROUP
 from goldmeter.estimates.tables import pairs_of
 from goldmeter.judging.sampling import sampled
 from goldmeter.judging.settings import Judge
@@ -19,6 +20,7 @@ from goldmeter.metrics.base import (
     NO_REFERENCE,
     NO_RESPONSE,
     NOT_APPLICABLE,
+    NOT_NEEDED,
     NOT_SAMPLED,
 )
 from goldmeter.metrics.judged import DETAILS, JudgeMetric, Needs
@@ -28,7 +30,7 @@ Mask = NDArray[np.bool_]
 Codes = NDArray[np.int8]
 
 ANSWERED, FAILED = "answered", "failed"
-BY_DESIGN = (NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NOT_APPLICABLE)
+BY_DESIGN = (NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NOT_APPLICABLE, NOT_NEEDED)
 STATUSES = (ANSWERED, FAILED, EMPTY_RESPONSE, NO_RESPONSE, *BY_DESIGN)
 
 
@@ -47,6 +49,7 @@ def statuses(part: pa.Table, options: Judge, metrics: Sequence[JudgeMetric] | No
         NOT_APPLICABLE: ~(_applies(part, chosen) & _given(part, needs.given)),
         FILTERED: ~filtered_rows(part, options),
         NOT_SAMPLED: ~sampled_rows(part, options),
+        NOT_NEEDED: ~asked_rows(part, options, options.asked_share),
     }
     if response is not None:
         reasons[NO_RESPONSE] = np.asarray(response.is_null().to_numpy(zero_copy_only=False), np.bool_)
@@ -76,6 +79,20 @@ def sampled_rows(part: pa.Table, options: Judge) -> Mask:
     if options.provider == "none" or options.sampling_rate == 1:
         return np.full(part.num_rows, options.provider != "none")
     return np.array(sampled(part["id"].to_pylist(), options.sampling_seed, options.sampling_rate), np.bool_)
+
+
+def asked_rows(part: pa.Table, options: Judge, share: float) -> Mask:
+    """Return which rows are among the first so many in a random order of the groups, by a hash; shape (n,)."""
+    if share == 1:
+        return np.ones(part.num_rows, np.bool_)
+    return np.array(sampled(groups_of(part), f"stop {options.sampling_seed}", share), np.bool_)
+
+
+def groups_of(part: pa.Table) -> list[str]:
+    """Return the group of each row of data/normalize, its id without one."""
+    if GROUP not in part.column_names:
+        return list(part["id"].to_pylist())
+    return list(pc.coalesce(part[GROUP], part["id"]).to_pylist())
 
 
 def retested_rows(part: pa.Table, options: Judge) -> Mask:

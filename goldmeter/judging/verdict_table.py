@@ -3,6 +3,7 @@
 import sys
 from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -41,6 +42,7 @@ from goldmeter.judging.statuses import (
     Mask,
     problems_of,
 )
+from goldmeter.judging.stopping import ask_until_decided
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.catalogue import correctness_verdict
@@ -91,10 +93,19 @@ def judge(
     decided = [*_decided(rows, options, crew, progress)] if is_cascade else None
     division = Division(lambda: rows, decided)
     require_candidates(rows, options)
-    down = _ask_missing(division, options, ledger, run, progress, retry_failed=retry_failed, spent=spent)
+    missing_of = partial(_missing_calls, options=options, ledger=ledger, run=run, retry_failed=retry_failed)
+    ask = partial(_ask, names=options.juror_names, ledger=ledger, run=run, progress=progress)
+    calls = _confirmed(missing_of(division), options, run)
+    down, stopped = dict[str, ServerError](), dict[str, Any]()
+    if options.stop:
+        options, stopped = ask_until_decided(
+            rows, options, ledger, run, lambda block, used: ask(missing_of(Division(block, None)), spent=used), spent
+        )
+    else:
+        down = ask(calls, spent=spent)
     wrong = _failed_canaries(options, ledger, down)
     served = _served(division, options, ledger)
-    facts = _facts(options, served.facts, rows.schema) | _probability_facts(options, served)
+    facts = _facts(options, served.facts, rows.schema) | stopped | _probability_facts(options, served)
     preferred = _preference_facts(options, rows, ledger)
     missing_votes = Counter[tuple[str, str]]()
     build = cascade_table if is_cascade else partial(panel_table, missing=missing_votes) if options.panel else table_of
@@ -149,27 +160,12 @@ def _decided(rows: Parts, options: Judge, crew: Crew, progress: Progress) -> Ite
         yield is_decided(judged, options.band)
 
 
-def _ask_missing(
-    division: Division,
-    options: Judge,
-    ledger: Verdicts,
-    run: RunJudge,
-    progress: Progress,
-    *,
-    retry_failed: bool,
-    spent: Path | None,
-) -> Mapping[str, ServerError]:
-    """Ask what is not in the ledger, within the budget; canaries first. The judges of a panel one after the other.
+def _missing_calls(
+    division: Division, options: Judge, ledger: Verdicts, run: RunJudge, *, retry_failed: bool
+) -> list[ModelCalls]:
+    """Return what is not in the ledger, by judge; canaries first."""
 
-    Returns:
-        Juror → why its server did not answer; the others of its panel did.
-
-    Raises:
-        ParamsError: More calls are missing than `run.judge.confirm_calls` allows.
-        ModelError: A judge fails a canary, before it is asked about any row; or the servers of all judges are down.
-    """
-
-    def asked(juror: Judge) -> ModelCalls:
+    def missing_of(juror: Judge) -> ModelCalls:
         def requests(others: Sequence[Request] = (), earlier: EarlierReplies | None = None) -> Iterator[Request]:
             rows, pairs = division.by_language_model(), about_pairs(division.parts(), juror)
             return missing(rows, juror, ledger, others=others, more=pairs, retry_failed=retry_failed, earlier=earlier)
@@ -179,13 +175,37 @@ def _ask_missing(
         about_canaries = partial(missing, [], juror, ledger, others=invented, retry_failed=retry_failed)
         return ModelCalls(juror, plan, earlier, requests, partial(canaries.ask, about_canaries, juror, ledger))
 
-    jurors = [asked(juror) for juror in options.jurors]
-    plan = PanelPlan.of([one.plan for one in jurors], options.juror_names)
-    if not plan.calls + plan.waiting:
+    return [missing_of(juror) for juror in options.jurors]
+
+
+def _ask(
+    calls: Sequence[ModelCalls],
+    names: Sequence[str],
+    ledger: Verdicts,
+    run: RunJudge,
+    progress: Progress,
+    spent: Path | None,
+) -> dict[str, ServerError]:
+    """Ask what is missing, within the budget; the judges of a panel one after the other.
+
+    Returns:
+        Juror → why its server did not answer; the others of its panel did.
+
+    Raises:
+        ModelError: A judge fails a canary, before it is asked about any row; or the servers of all judges are down.
+    """
+    if not sum(one.plan.calls + one.plan.waiting for one in calls):
         return {}
-    say(f"judge: {plan}", sys.stderr)
-    require_confirmed(plan, run)
-    return ask_models(jurors, options.juror_names, ledger, run, progress, spent)
+    return ask_models(calls, names, ledger, run, progress, spent)
+
+
+def _confirmed(calls: list[ModelCalls], options: Judge, run: RunJudge) -> list[ModelCalls]:
+    """Show the plan of calls; ParamsError if more are missing than `run.judge.confirm_calls` allows."""
+    plan = PanelPlan.of([one.plan for one in calls], options.juror_names)
+    if plan.calls + plan.waiting:
+        say(f"judge: {'at most ' if options.stop else ''}{plan}", sys.stderr)
+        require_confirmed(plan, run)
+    return calls
 
 
 def _failed_canaries(options: Judge, ledger: Verdicts, down: Mapping[str, ServerError]) -> list[str]:
@@ -243,6 +263,8 @@ def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict
         reads = metric.mapped(options.variables.model_dump())
         inherited = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in reads))
         columns |= facts_of(metric, {**_signature_facts(options, metric, served), **inherited})
+    if options.asked_share < 1:
+        columns = {name: replace(one, stopped=True) for name, one in columns.items()}
     repeated = [
         verdict_columns.facts(
             metric.name,

@@ -14,9 +14,11 @@ Floats = NDArray[np.float64]
 NO_RESPONSE, EMPTY_RESPONSE = "no response", "empty response"
 NO_REFERENCE, NO_PHRASES = "no reference", "no phrases"
 NOT_SAMPLED, FILTERED, DISABLED = "not sampled", "filtered", "disabled"
+# The judge stopped before the row: what it decides was decided (judge.stop).
+NOT_NEEDED = "not needed"
 NOT_APPLICABLE = "not applicable"
 # Reasons for a missing score that are by design; every other reason is a failure.
-NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, FILTERED, DISABLED, NOT_APPLICABLE})
+NOT_ASKED = frozenset({NO_REFERENCE, NO_PHRASES, NOT_SAMPLED, NOT_NEEDED, FILTERED, DISABLED, NOT_APPLICABLE})
 # In params.yaml, a threshold that the aggregate stage fits to human labels, and that of a metric without a pass rate.
 TO_FIT: Final = "learnt"
 NO_PASS_RATE: Final = "none"  # noqa: S105 (no password)

@@ -113,7 +113,7 @@ def report_files(
         comparison=comparison,
         history=history,
         explorer=None,
-        provenance=provenance(stages, all_metrics, usage, prices or {}),
+        provenance=provenance(stages, all_metrics, usage, prices or {}, measured.get("stopped")),
         max_chars=options.max_chars,
         preference=preference_section(measured),
         resources=resource_tables(measured, candidates),

@@ -25,7 +25,7 @@ from goldmeter.estimates import (
     repeated_answers,
     resources,
 )
-from goldmeter.estimates.column_facts import VALUE
+from goldmeter.estimates.column_facts import STOPPED, VALUE
 from goldmeter.estimates.columns import QUESTION, STATED_PROBABILITY, Candidate, score_tables
 from goldmeter.estimates.criterion_rates import rubrics
 from goldmeter.estimates.dataset_counts import dataset_counts
@@ -37,6 +37,7 @@ from goldmeter.estimates.estimate_rows import (
     with_designed,
     with_few,
     with_labels,
+    with_stopped,
 )
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.headline import headlines, leaders, rates
@@ -245,6 +246,11 @@ class _Run:
     def recalibration(self) -> judge_calibration.Recalibration | None:
         return judge_calibration.recalibration(self.probable, self.confidence) if self.probable else None
 
+    @property
+    def stopped(self) -> metrics_report.StoppedEntry | None:
+        """What a judge that may stop early states; None without one."""
+        return self.tables["judge"].about.get(STOPPED)
+
     @cached_property
     def probabilities(self) -> Probabilities:
         return probabilities_of(self.tables["judge"])
@@ -260,7 +266,7 @@ class _Run:
 def _rows(run: _Run) -> tuple[list[Row], panel_estimates.Stated]:
     """The rows of the table, and what is stated of a panel's votes."""
     guarantee = run.passes.guarantee
-    rows = [*estimate_rows(run.scored, run.second, run.confidence, guarantee=guarantee)]
+    rows = with_stopped([*estimate_rows(run.scored, run.second, run.confidence, guarantee=guarantee)], run.stopped)
     if run.designed:
         rows = with_designed(rows, run.whole, run.probabilities, run.confidence, guarantee=guarantee)
     return panel_estimates.over_jurors(rows, run.tables["judge"], lambda: run.whole, run.confidence)
@@ -384,7 +390,13 @@ def _first_screen(document: metrics_report.MetricsReport, run: _Run) -> metrics_
         shown = with_plain(headlines(decides, *own, by, confidence), shown, entries, weighting)
     shown = {name: shown[name] for name in best_first(shown, higher_is_better=_more_is_better(scored, decides.name))}
     best = leaders(decides, shown, document["comparisons"])
+    stopped, targets = run.stopped, {**params.report.targets}
     counted = [one for one in scored if not (one.labels_designed and decides.name == human_labels.LABEL)]
+    if stopped:
+        targets.setdefault(stopped["measure"], stopped["target"])
+        document["stopped"] = stopped
+        # The intervals of failures and slices are those of a fixed number of rows.
+        counted = [] if stopped["rows_left"] else counted
     shares = failures.frequencies(
         counted, decides.name, run.second.failures, confidence, guarantee=params.aggregate.guarantee
     )
@@ -409,7 +421,7 @@ def _first_screen(document: metrics_report.MetricsReport, run: _Run) -> metrics_
         "primary": {"measure": decides.name, "reason": decides.reason},
         "headlines": rounded(shown),
         "leaders": best,
-        "targets": decided(params.report.targets, limits),
+        "targets": decided(targets, limits),
         "failures": rounded(shares),
         "worst_slices": rounded(worst),
         "outside_domain": rounded(outside),

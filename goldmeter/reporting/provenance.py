@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldmeter.console.format import Text, counted, shown
+from goldmeter.estimates.metrics_report import StoppedEntry
 from goldmeter.pipeline.run import Price
 from goldmeter.pipeline.yaml import dump_yaml
 from goldmeter.reporting.score_tables import MetricScores
@@ -113,6 +114,7 @@ def provenance(
     metrics: Sequence[MetricScores],
     usage: "Usage | None",
     prices: Mapping[str, Price],
+    stopped: StoppedEntry | None = None,
 ) -> Provenance:
     """Arrange the lineage in the validation reports and the cost in the ledger.
 
@@ -121,6 +123,7 @@ def provenance(
         metrics: All metrics of the page.
         usage: What the verdicts in the tables took; None if the ledger is unavailable.
         prices: Model → its price.
+        stopped: What a judge that may stop early left out.
     """
     lineages = {stage.name: stage.lineage for stage in stages if stage.lineage}
     dataset = _section(lineages, "load", "dataset") or {}
@@ -136,7 +139,7 @@ def provenance(
         params=_recorded_values(sections),
         versions=_recorded_values({stage: lineage["versions"] for stage, lineage in lineages.items()}),
         signatures=_signatures(metrics),
-        judge=_judge(_section(lineages, "judge", "judge"), usage, prices),
+        judge=_judge(_section(lineages, "judge", "judge"), usage, prices, stopped),
         embedding=_embedding(_section(lineages, "embed", "embed"), rows),
         unknown=[stage.name for stage in stages if not stage.lineage],
     )
@@ -184,7 +187,12 @@ def _signatures(metrics: Sequence[MetricScores]) -> dict[str, list[str]]:
     return columns
 
 
-def _judge(section: Mapping[str, Any] | None, usage: "Usage | None", prices: Mapping[str, Price]) -> str:
+def _judge(
+    section: Mapping[str, Any] | None,
+    usage: "Usage | None",
+    prices: Mapping[str, Price],
+    stopped: StoppedEntry | None,
+) -> str:
     """Say what the verdicts cost when they were first requested."""
     if section is None:
         return NOT_RECORDED
@@ -195,7 +203,15 @@ def _judge(section: Mapping[str, Any] | None, usage: "Usage | None", prices: Map
         return f"{model}: the ledger of its verdicts is unavailable"
     if not usage.verdicts:
         return f"{model}: no call, nothing paid"
-    return f"{_calls(model, usage)}; {_bill(model, usage, prices)}"
+    return f"{_calls(model, usage)}; {_bill(model, usage, prices)}{_saved(model, prices, stopped)}"
+
+
+def _saved(model: str, prices: Mapping[str, Price], stopped: StoppedEntry | None) -> str:
+    """Say what a judge that stopped early saved; nothing of one that did not."""
+    if not stopped or not stopped["calls_left"]:
+        return ""
+    dollars = f", about {cost(prices[model].of(*stopped['tokens_left']))}," if model in prices else ""
+    return f"; {counted(stopped['calls_left'], 'more call')}{dollars} not needed (judge.stop)"
 
 
 def _calls(model: str, usage: "Usage") -> str:

@@ -111,7 +111,7 @@ def conclude(document: MetricsReport) -> Conclusion | None:
     return Conclusion(
         measure=measure,
         sentence=said.first,
-        lines=[*said.lines],
+        lines=[*said.lines, *_stopped(document)],
         brackets=said.brackets,
         reason=capitalized(unknown) + _instead(document) * (not is_known),
         targets=_targets(document, order),
@@ -398,6 +398,21 @@ def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdic
             target = found.setdefault(measure, TargetVerdicts(_target(document, measure, one), {}))
             target.verdicts.setdefault(one["verdict"], []).append(name)
     return list(found.values())
+
+
+def _stopped(document: MetricsReport) -> list[str]:
+    """What a judge that stopped early left out, and what that does to the numbers."""
+    stopped = document.get("stopped")
+    if not stopped or not stopped["rows_left"]:
+        return []
+    why = "its target was decided" if stopped["decided"] else "more rows could not decide its target"
+    asked = f"{count(stopped['rows'] - stopped['rows_left'])} of {counted(stopped['rows'], 'answer')}"
+    calls = counted(stopped["calls_left"], "call was", "calls were")
+    sentence = (
+        f"The judge was asked about {asked}, in random order, until {why} (judge.stop); {calls} not needed. The "
+        "interval allows for that; slices and differences have none."
+    )
+    return [sentence]
 
 
 def _target(document: MetricsReport, measure: str, entry: Mapping[str, Any]) -> str:

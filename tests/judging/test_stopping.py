@@ -1,0 +1,235 @@
+"""A judge that stops when its rate is decided: what it asks, what it leaves, and what the report says of that."""
+
+import json
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import chdir
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from goldmeter.dataset.description import LABEL
+from goldmeter.errors import ParamsError
+from goldmeter.estimates.column_facts import STOPPED, statement
+from goldmeter.estimates.metrics_report import METRICS
+from goldmeter.metrics.base import NOT_NEEDED
+from goldmeter.pipeline.dvc_yaml import stages
+from goldmeter.pipeline.params import check
+from goldmeter.pipeline.run import RunJudge
+from goldmeter.pipeline.tables import Parts, about, describe, write_part
+from goldmeter.runner import run
+from tests import small_project
+from tests.judge_server import JudgeServer, Reply, completion, verdict
+from tests.small_project import edit, write
+from tests.test_judge import HOW, column, judged, params, rows, server
+
+__all__ = ["server"]
+STOP = {"stop": {"meaning_match": 0.8}}
+
+
+def answers(count: int, right: int) -> list[tuple[str, str | None]]:
+    """Of any ten answers, so many are right."""
+    return [(f"q{i}", "Paris" if i % 10 < right else "London") for i in range(count)]
+
+
+def test_it_stops_when_the_target_is_missed_for_certain(server: JudgeServer, tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", answers(200, 3), answers(400, 3)[200:])
+
+    table = judged(parts, params(server, **STOP), tmp_path / "store")
+
+    statuses, stopped = column(table, "judge_status"), about(table.schema)[STOPPED]
+    assert statuses.count("answered") == len(server.calls) < 200
+    assert statuses.count(NOT_NEEDED) == stopped["rows_left"] == stopped["calls_left"] == 400 - len(server.calls)
+    assert stopped["decided"]
+    assert stopped["limits"]["a"][1] < 0.8
+
+
+def test_it_stops_when_the_target_is_met_for_certain_and_says_what_was_saved(
+    server: JudgeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = judged(
+        rows(tmp_path / "rows", answers(400, 10)), params(server, stop={"meaning_match": 0.7}), tmp_path / "s"
+    )
+
+    stopped = about(table.schema)[STOPPED]
+    assert stopped["decided"]
+    assert stopped["limits"]["a"][0] > 0.7
+    assert f"stopped after {len(server.calls)} of 400 rows (judge.stop); {stopped['calls_left']} calls, " in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Path]:
+    small_project.make(tmp_path)
+    with chdir(tmp_path):
+        yield tmp_path
+
+
+def write_rows(count: int, right: int, group: int = 1) -> None:
+    """Questions in groups, of any ten of which one system answers so many."""
+    write(
+        Path(),
+        [
+            {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i // group}",
+             "topic": "xy"[i % 2], "language": "en", "aurora": f"answer {i}" if i % 10 < right else f"mistake {i}"}
+            for i in range(count)
+        ],
+    )  # fmt: skip
+
+
+def settle(url: str, **judge: Any) -> None:
+    def change(content: dict[str, Any]) -> None:
+        content["dataset"]["candidates"] = {"aurora": {"response": "aurora"}}
+        content["lexical"], content["semantic"] = {"exact_match": {}}, {}
+        content["judge"].update(provider="openai", base_url=url, model="m", api_key_env=None, aliases="none.csv")
+        content["judge"].update(judge)
+        content["run"]["judge"]["prices"] = {"m": {"input": 1000.0, "output": 0.0}}
+
+    edit(change)
+
+
+@pytest.mark.usefixtures("project")
+def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(server: JudgeServer) -> None:
+    write_rows(400, 3, group=2)
+    settle(server.url, **STOP)
+
+    for stage in stages():
+        run(stage)
+
+    document = json.loads(Path(METRICS).read_text(encoding="utf-8"))
+    verdicts, stopped = document["candidates"]["aurora"]["meaning_match"], document["stopped"]
+    assert [verdicts["low"], verdicts["high"]] == pytest.approx(stopped["limits"]["aurora"], abs=1e-6)
+    assert verdicts["n"] + stopped["rows_left"] == 400
+    assert verdicts["n_not_asked"] == stopped["rows_left"]
+    assert verdicts["n_failed"] == 0
+    assert [(one["low"], one["high"]) for one in verdicts["slices"]["topic"].values()] == [(0.0, 1.0)] * 2
+    assert document["targets"]["aurora"]["meaning_match"] == {"target": 0.8, "verdict": "not met"}
+    page = Path("reports/index.html").read_text(encoding="utf-8")
+    assert f"{stopped['calls_left']} calls were not needed" in page
+    assert "not needed (judge.stop)" in page
+
+
+def stop_by(url: str, folder: Path) -> None:
+    judged(Parts(folder / "rows"), params(base_url=url, **STOP), folder / "store")
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_pays_each_call_once_and_going_on_pays_the_rest(
+    server: JudgeServer, tmp_path: Path
+) -> None:
+    parts, context, rng = rows(tmp_path / "rows", answers(400, 6)), get_context("forkserver"), Random(5)  # noqa: S311
+    server.script = lambda body: Reply(200, completion(verdict(body))[1], delay=0.02)
+    context.set_forkserver_preload([__name__])
+    for _ in range(3):
+        moment = len(server.calls) + rng.randint(5, 25)
+        process = context.Process(target=stop_by, args=(server.url, tmp_path))
+        process.start()
+        while process.is_alive() and len(server.calls) < moment:
+            time.sleep(0.001)
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+    under_way = 3 * HOW.concurrency  # their replies came after the kill
+
+    table = judged(parts, params(server, **STOP), tmp_path / "store")
+
+    stopped, paid = about(table.schema)[STOPPED], len(server.calls)
+    asked = 400 - stopped["rows_left"]
+    assert stopped["calls_left"] == stopped["rows_left"] > 0
+    assert asked <= paid <= asked + under_way
+    assert judged(parts, params(server, **STOP), tmp_path / "store").equals(table)
+    assert len(server.calls) == paid
+    whole = judged(parts, params(server), tmp_path / "store")
+    assert set(column(whole, "judge_status")) == {"answered"}
+    assert len(server.calls) == paid + stopped["calls_left"]
+    assert judged(parts, params(server, **STOP), tmp_path / "store").equals(table)
+
+
+def test_it_stops_when_the_judges_own_error_leaves_the_target_open(server: JudgeServer, tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", answers(600, 8))
+
+    table = judged(parts, params(server, **STOP), tmp_path / "store")
+
+    assert not about(table.schema)[STOPPED]["decided"]
+    assert len(server.calls) < 400
+
+
+def test_what_can_not_be_decided_is_refused_before_a_call(server: JudgeServer, tmp_path: Path) -> None:
+    few, many = rows(tmp_path / "few", answers(30, 9)), rows(tmp_path / "many", answers(100, 9))
+    silent = rows(tmp_path / "silent", [(f"q{i}", None) for i in range(100)])
+    refused: list[tuple[Parts, float, RunJudge, str]] = [
+        (few, 0.8, HOW, "a has 30 rows or groups to judge, too few to show a rate of 80.0 % if every one passes"),
+        (many, 0.9, HOW, "no verdicts can show a rate of 90.0 %: the judge's own error"),
+        (silent, 0.8, HOW, "a has no answer to judge"),
+        (many, 0.8, HOW.model_copy(update={"batch": True}), "run.judge.batch sends all rows at once"),
+    ]
+
+    for parts, target, how, message in refused:
+        with pytest.raises(ParamsError, match=re.escape(message)):
+            judged(parts, params(server, stop={"meaning_match": target}), tmp_path / "store", how=how)
+    assert not server.calls
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"provider": "cascade"}, "stop needs a judge that is asked row by row"),
+        ({"panel": [{"model": "a"}, {"model": "b"}]}, "stop needs one judge"),
+        ({"similarity_judge": {}}, "stop needs its measure as the only one of metrics"),
+        ({"stop": {"politeness": 0.5}}, "stop needs its measure as the only one of metrics"),
+        ({"preference": {}}, "stop needs preference empty"),
+        ({"draws": 3}, "stop needs draws: 1"),
+        ({"retest": 0.1}, "stop needs draws: 1"),
+        ({"sampling_rate": 0.5}, "stop needs draws: 1"),
+        ({"stop": {"meaning_match": 1.0}}, "judge.stop.meaning_match"),
+        ({"stop": {"meaning_match": 0.5, "similarity_judge": 0.5}}, "judge.stop"),
+    ],
+)
+def test_settings_that_do_not_go_with_a_stop_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParamsError, match=re.escape(message)):
+        params(**(STOP | options))
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("gate", "primary"), "exact_match", "the measure that decides is exact_match"),
+        (("report", "targets"), {"meaning_match": 0.85}, "0.8, but report.targets.meaning_match is 0.85"),
+        (("aggregate", "confidence"), 0.9, "aggregate.confidence is 0.9"),
+        (("aggregate", "mix"), {"topic": {"x": 1.0}}, "not with dataset.draw or aggregate.mix"),
+    ],
+)
+def test_other_sections_may_not_contradict_it(path: tuple[str, str], value: Any, message: str) -> None:
+    settle("http://127.0.0.1:9/v1", **STOP)
+
+    edit(lambda content: content[path[0]].update({path[1]: value}))
+
+    with pytest.raises(ParamsError, match=re.escape(message)):
+        check()
+
+
+def test_human_labels_and_weights_are_refused(server: JudgeServer, tmp_path: Path) -> None:
+    parts = rows(tmp_path / "rows", answers(100, 9))
+    part = parts.part(0)
+
+    for facts, message in ((statement({"label": LABEL}), "human labels decide"), ({"weight": "w"}, "dataset.weight")):
+        write_part(describe(part, facts), tmp_path / "rows", 0)
+        with pytest.raises(ParamsError, match=message):
+            judged(Parts(tmp_path / "rows"), params(server, **STOP), tmp_path / "store")
+    assert not server.calls
+
+
+def test_one_budget_is_for_all_blocks(server: JudgeServer, tmp_path: Path) -> None:
+    limits = HOW.model_copy(update={"budget": HOW.budget.model_copy(update={"max_calls": 60})})
+
+    table = judged(rows(tmp_path / "rows", answers(400, 8)), params(server, **STOP), tmp_path / "store", how=limits)
+
+    assert len(server.calls) == 60
+    assert column(table, "judge_status").count("failed") > 0

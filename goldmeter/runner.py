@@ -20,13 +20,12 @@ from goldmeter.errors import ContractError, DataError
 from goldmeter.ledger import open_evidence, open_store
 from goldmeter.pipeline import contents, params, validation
 from goldmeter.pipeline.cluster import cluster
-from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.dvc_yaml import DATA, LEDGER, StageEntry, stages
 from goldmeter.pipeline.files import lock_opened, move, move_durably, read_json, remove, sync, to_json
 from goldmeter.pipeline.keys import Hashes, KeyHashes
 from goldmeter.pipeline.lineage import lineage
 from goldmeter.pipeline.progress import Progress, display, quiet
-from goldmeter.pipeline.stage import Output, Stage, StageInputs, load_stage
+from goldmeter.pipeline.stage import Contract, Output, Stage, StageInputs, load_stage
 from goldmeter.pipeline.storage import MANIFEST, Storage, manifest_of
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for

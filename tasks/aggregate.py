@@ -10,8 +10,7 @@ from goldmeter.comparison.measures import check_measures
 from goldmeter.estimates.weighting import (
     check_weighting,
 )
-from goldmeter.pipeline.contract import Contract
-from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.stage import Contract, Stage
 from goldmeter.pipeline.tables import Parts
 from goldmeter.reporting.metrics_document import Params, aggregate
 

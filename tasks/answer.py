@@ -19,10 +19,9 @@ from goldmeter.asking.model_calls import ask_models, retries_failed, spent_file
 from goldmeter.asking.plan import require_confirmed
 from goldmeter.console.terminal import say
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import RunJudge
-from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.stage import Contract, Stage
 from goldmeter.pipeline.tables import Parts, about, describe
 
 # Kinds of failures that a message lists.

@@ -12,9 +12,8 @@ from goldmeter.estimates.embedded_texts import Params, embed
 from goldmeter.ledger.vectors import Vectors
 from goldmeter.models.embedding.encoders import Embedding
 from goldmeter.models.embedding.local import user_folder
-from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.dvc_yaml import stages
-from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.stage import Contract, Stage
 
 NORM_TOLERANCE = 1e-3
 

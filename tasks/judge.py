@@ -33,8 +33,7 @@ from goldmeter.judging.verdict_table import Params, judge, judge_offline
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
 from goldmeter.metrics.judged import DETAILS
-from goldmeter.pipeline.contract import Contract
-from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.stage import Contract, Stage
 from goldmeter.pipeline.tables import Parts, about
 
 # Kinds of failures that a message lists.

@@ -14,8 +14,7 @@ from goldmeter.dataset.settings import Dataset, Params
 from goldmeter.dataset.sources import Record, Records
 from goldmeter.dataset.table import tables
 from goldmeter.errors import DataError
-from goldmeter.pipeline.contract import Contract
-from goldmeter.pipeline.stage import Stage, StageInputs
+from goldmeter.pipeline.stage import Contract, Stage, StageInputs
 from goldmeter.pipeline.tables import Parts, about
 
 log = logging.getLogger(__name__)

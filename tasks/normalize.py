@@ -3,9 +3,8 @@
 import pyarrow as pa
 
 from goldmeter.dataset.normalized import Normalize, normalized
-from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.settings import Section
-from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.stage import Contract, Stage
 
 
 class Params(Section):

@@ -9,9 +9,8 @@ from goldmeter.estimates.tables import Semantic, expect_scores, pairs_of, score_
 from goldmeter.ledger.vectors import VectorEvidence
 from goldmeter.metrics.base import Floats
 from goldmeter.models.embedding.encoders import Embedding, open_encoder, vector_facts, vector_keys
-from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.settings import Section
-from goldmeter.pipeline.stage import Stage
+from goldmeter.pipeline.stage import Contract, Stage
 
 
 class Params(Section):

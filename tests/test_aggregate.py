@@ -249,7 +249,7 @@ def test_agreement_of_a_judge_that_was_trained_on_these_questions_says_so(
     facts = {"set": "S", "cross_validated": 0.914, "n": 1, "questions": question_hash("What?")}
     for module in ("goldmeter.models.offline.measured", "goldmeter.estimates.human_labels"):
         monkeypatch.setattr(f"{module}.measured", lambda: {"trained_on": facts})
-    monkeypatch.setattr("goldmeter.estimates.judge_error.measured", lambda: None)
+    monkeypatch.setattr("goldmeter.estimates.judge_bias.measured", lambda: None)
     asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(40)]
     judge = made.score_table(asked, "meaning_match", "judge", None, [float(n % 2) for n in range(40)], [None] * 40)
     column = about(judge.schema)["columns"]["meaning_match"]
@@ -299,7 +299,7 @@ def test_a_judge_that_passes_long_answers_is_found_by_labels(tmp_path: Path, par
 def test_probabilities_of_the_judge_that_labels_reject_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, *, states: bool, said: bool
 ) -> None:
-    monkeypatch.setattr("goldmeter.estimates.judge_error.measured", lambda: None)
+    monkeypatch.setattr("goldmeter.estimates.judge_bias.measured", lambda: None)
     asked = [made.row(f"q{n}", "aurora", "x", n % 3 > 0, 1.0, 1.0) for n in range(60)]
     judge = made.score_table(asked, "meaning_match", "judge", None, [float(n % 2) for n in range(60)], [None] * 60)
     column = about(judge.schema)["columns"]["meaning_match"]

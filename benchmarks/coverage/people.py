@@ -13,7 +13,7 @@ from goldmeter.comparison.compared import Compared
 from goldmeter.comparison.differences import Difference, family
 from goldmeter.comparison.pairing import pair
 from goldmeter.dataset.description import LABEL
-from goldmeter.estimates import judge_error, labelled_rate
+from goldmeter.estimates import judge_bias, labelled_rate
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.labelled_rate import prediction_powered
@@ -164,7 +164,7 @@ def of_real_answers(pairs: Sequence[Answers], scale: float | None, rows: int, la
     scale: of the judge's biases, measured on other data sets.
     """
     rng, found = generator("people", rows, labels, len(pairs)), []
-    with patch.object(judge_error, "offline_scale", lambda: scale):
+    with patch.object(judge_bias, "offline_scale", lambda: scale):
         for answers in pairs:
             truth = float((answers.right[1] - answers.right[0]).mean())
             for _ in range(draws):

@@ -19,7 +19,7 @@ from benchmarks.coverage.designed import SIZES, both_estimates
 from benchmarks.coverage.ppi import Draw, powered
 from benchmarks.coverage.recalibrated import LEVEL, WAVE, second_wave
 from benchmarks.data import SYSTEMS
-from goldmeter.estimates.judge_error import STATED_RATE, offline_bias, offline_scale
+from goldmeter.estimates.judge_bias import STATED_RATE, offline_bias, offline_scale
 from goldmeter.metrics import score
 from goldmeter.statistics.calibration import calibration
 from goldmeter.statistics.clusters import Codes

@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.torture.campaign import Campaign, Trial, limited
 from benchmarks.torture.damaged_files import flip, mutated
 from goldmeter.errors import LedgerError
-from goldmeter.ledger.checked_rows import ASIDE
 from goldmeter.ledger.entries import Entry
+from goldmeter.ledger.sqlite_file import ASIDE
 from goldmeter.ledger.vectors import Vectors
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.dvc_yaml import LEDGER

@@ -15,7 +15,7 @@ from goldmeter.comparison.powered import by_some_labels
 from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Mask
 from goldmeter.estimates.headline import have_labels, standard_error
-from goldmeter.estimates.judge_error import MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
+from goldmeter.estimates.judge_bias import MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import VerdictSource, changes

@@ -7,7 +7,7 @@ from goldmeter.console.format import counted
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.human_labels import FEWEST, LABEL
-from goldmeter.estimates.judge_error import MOST_OUTSIDE, STATED_IN_WORDS, STATED_RATE, offline_bias
+from goldmeter.estimates.judge_bias import MOST_OUTSIDE, STATED_IN_WORDS, STATED_RATE, offline_bias
 from goldmeter.estimates.metrics_report import HeadlineEntry, LeadersEntry, Limited, MetricEntry, PredictionPowered
 from goldmeter.estimates.primary import VERDICT, Primary, primary
 from goldmeter.estimates.signature import OFFLINE, VerdictSource

@@ -17,7 +17,7 @@ from goldmeter.estimates.human_labels import (
     powered_entry,
     split,
 )
-from goldmeter.estimates.judge_error import rate_bias
+from goldmeter.estimates.judge_bias import rate_bias
 from goldmeter.estimates.metrics_report import PredictionPowered
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import VerdictSource

@@ -17,7 +17,7 @@ from goldmeter.estimates.column_facts import TO_FIT, ColumnFacts, statement
 from goldmeter.metrics.base import Floats, Metric
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Embed, Pairs
-from goldmeter.pipeline.contract import Contract
+from goldmeter.pipeline.stage import Contract
 from goldmeter.pipeline.tables import about, describe
 
 

@@ -11,10 +11,9 @@ import pandas as pd
 from goldmeter.errors import ExportError
 from goldmeter.pipeline import params
 from goldmeter.pipeline.contents import report_of
-from goldmeter.pipeline.contract import Contract
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.files import read_json
-from goldmeter.pipeline.stage import load_stage
+from goldmeter.pipeline.stage import Contract, load_stage
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.validation import load_gx
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from goldmeter.errors import LedgerError
 from goldmeter.ledger import vector_file
-from goldmeter.ledger.checked_rows import Store
-from goldmeter.ledger.sqlite_file import Layout
+from goldmeter.ledger.sqlite_file import Layout, Store
 from goldmeter.ledger.vector_file import NO_KEYS, Floats32, KeyArray, Keys, Rows, VectorFile, find, key_array, split
 from goldmeter.pipeline.hashing import sha256
 

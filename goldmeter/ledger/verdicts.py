@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.errors import LedgerError
-from goldmeter.ledger.checked_rows import Store
 from goldmeter.ledger.entries import (
     Entry,
     Usage,
@@ -30,7 +29,7 @@ from goldmeter.ledger.entries import (
     rank_of,
     was_asked,
 )
-from goldmeter.ledger.sqlite_file import Layout
+from goldmeter.ledger.sqlite_file import Layout, Store
 from goldmeter.ledger.vector_file import NO_KEYS, KeyArray, split
 from goldmeter.pipeline.files import temporary_in
 

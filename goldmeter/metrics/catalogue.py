@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.metrics.base import Metric
-from goldmeter.pipeline.own_code import own_module
 from goldmeter.pipeline.settings import explain
+from goldmeter.pipeline.stage import own_module
 
 _HERE = Path(__file__).parent
 # The metrics of the project in the current folder.

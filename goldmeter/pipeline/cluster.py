@@ -21,8 +21,7 @@ from uuid import uuid4
 from goldmeter.errors import ClusterError, ParamsError
 from goldmeter.pipeline.dvc_yaml import forget_stages
 from goldmeter.pipeline.files import read_json
-from goldmeter.pipeline.installed import dependency_versions
-from goldmeter.pipeline.lineage import code_hash
+from goldmeter.pipeline.lineage import code_hash, dependency_versions
 from goldmeter.pipeline.workers import Arguments, Engine, threads_of
 
 LISTED = 5

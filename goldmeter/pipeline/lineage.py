@@ -1,8 +1,11 @@
 """The lineage of a stage's tables: its code, its params, and the versions of the libraries that it ran with."""
 
 import re
+import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from math import isfinite
@@ -13,8 +16,7 @@ from goldmeter.pipeline import params
 from goldmeter.pipeline.credentials import HIDDEN, without_credentials
 from goldmeter.pipeline.dvc_yaml import StageEntry
 from goldmeter.pipeline.hashing import sha256
-from goldmeter.pipeline.installed import dependency_versions
-from goldmeter.pipeline.revisions import revision_of
+from goldmeter.pipeline.revisions import own_version, revision_of
 
 PACKAGE = Path(__file__).parents[1]
 IMPORT = re.compile(rb"^[ \t]*(?:import[ \t]+(\w+)|from[ \t]+(\w+)[\w.]*[ \t]+import\b)", re.MULTILINE)
@@ -99,3 +101,30 @@ def _plain(value: Any) -> Any:
 
 def _is_secret(key: str, value: Any) -> bool:
     return value is not None and without_credentials(f"{key}=x") != f"{without_credentials(key)}=x"
+
+
+NAME = "goldmeter"
+# A clone holds it beside the library.
+_PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+_DISTRIBUTION = re.compile(r"[\w.-]+")
+
+
+@cache
+def dependency_versions(*, extras: bool = False) -> dict[str, str]:
+    """Return the versions of Python, of goldmeter and of all that it needs, by name; extras: also of what they add."""
+    matches = [_DISTRIBUTION.match(each) for each in _needed() if extras or "extra ==" not in each]
+    versions = {"python": ".".join(map(str, sys.version_info[:2])), NAME: own_version()}
+    for name in sorted(match[0] for match in matches if match):
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
+
+
+def _needed() -> list[str]:
+    """The requirements in the pyproject.toml of the clone that this code lies in, or of the installed package."""
+    if _PYPROJECT.is_file():
+        project = tomllib.loads(_PYPROJECT.read_text(encoding="utf-8")).get("project", {})
+        if project.get("name") == NAME:
+            optional = [each for needed in project["optional-dependencies"].values() for each in needed]
+            return [*project["dependencies"], *(f"{each}; extra == 'any'" for each in optional)]
+    return metadata.requires(NAME) or []

@@ -1,20 +1,46 @@
 """The protocol of a stage: what its module declares as `STAGE`, and what the runner hands to it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from goldmeter.errors import ParamsError
-from goldmeter.pipeline.contract import Contract
-from goldmeter.pipeline.own_code import own_module
+from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import Run
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
+
+if TYPE_CHECKING:  # importing great_expectations takes seconds
+    from great_expectations.expectations.expectation import Expectation
+
+
+class Contract(NamedTuple):
+    """Expectations that a table must meet before the runner publishes it.
+
+    A table whose rows are those of the table read states `same_keys_as`: its keys are then as unique as those of that
+    table. Any other one, such as a stage that drops, adds or merges rows, states its own `keys`.
+
+    Attributes:
+        rows: Checked on each part.
+        keys: Expectations of uniqueness over all parts: ExpectColumnValuesToBeUnique or
+            ExpectCompoundColumnsToBeUnique. They are checked on the rows whose hash of these columns is not unique.
+        counts: Checked on one row of numbers: `rows` (written), `rows_<table>` (of every other table read or
+            written) and what the stage's `counts` returns, summed over the parts.
+        same_keys_as: Table read whose keys (those of id, candidate … that it has) each part repeats, in the same
+            order; None if none.
+    """
+
+    rows: Sequence["Expectation"] = ()
+    keys: Sequence["Expectation"] = ()
+    counts: Sequence["Expectation"] = ()
+    same_keys_as: str | None = None
+
 
 Sections = TypeVar("Sections", bound=Section)
 Ledger = TypeVar("Ledger")
@@ -115,3 +141,23 @@ def load_stage(name: str) -> Stage[Any]:
     if not isinstance(stage, Stage):
         raise ParamsError(f"tasks/{name}.py: declares no stage; its last line should be STAGE = Stage(…)")
     return stage
+
+
+def own_module(name: str) -> ModuleType:
+    """Import a module of the project, such as `tasks.judge`.
+
+    Raises:
+        ParamsError: There is none, or it can't be imported; with the command that helps.
+    """
+    file = f"{name.replace('.', '/')}.py"
+    try:
+        return import_module(name)
+    except GoldmeterError:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever the user's own code raises)
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
+            raise ParamsError(f"no module {file}; `git checkout {file}` restores it") from None
+        of_library = isinstance(error, ImportError) and str(error.name).partition(".")[0] == "goldmeter"
+        helps = "`goldmeter upgrade` may know it" if of_library else f"`python -c 'import {name}'` shows where"
+        described = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ParamsError(f"{file}: can't be imported: {described}; {helps}") from None

@@ -46,9 +46,8 @@ from goldmeter.estimates.judge_calibration import Probabilities
 from goldmeter.estimates.metrics_report import best_first, primary_first
 from goldmeter.estimates.passes import Labelled, Passes
 from goldmeter.estimates.primary import VERDICT, Primary, Reason, primary
-from goldmeter.estimates.sacrebleu_signatures import sacrebleu_signatures
 from goldmeter.estimates.score_parts import PartSums, ScoreParts, SecondSums
-from goldmeter.estimates.signature import VerdictSource
+from goldmeter.estimates.signature import VerdictSource, sacrebleu_signatures
 from goldmeter.estimates.sums import CandidateSums
 from goldmeter.estimates.suspects import Reading, suspects
 from goldmeter.estimates.targets import Targets, decided

@@ -191,7 +191,7 @@ def test_a_judge_that_was_not_measured_has_a_stated_error(judge: str, named: str
 
 
 def test_another_model_than_was_measured_makes_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goldmeter.estimates.judge_error.measured", lambda: None)
+    monkeypatch.setattr("goldmeter.estimates.judge_bias.measured", lambda: None)
 
     assert headline(ON_VERDICTS, candidate(meaning_match=[1, 0] * 200))["status"] == "unknown"
 
@@ -251,7 +251,7 @@ def test_candidates_that_could_not_be_compared_are_not_said_to_be_alike() -> Non
 
 
 def test_nobody_leads_by_a_judge_whose_error_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goldmeter.estimates.judge_error.measured", lambda: None)
+    monkeypatch.setattr("goldmeter.estimates.judge_bias.measured", lambda: None)
     ones = [candidate(name, meaning_match=[1, 0] * 50) for name in "ab"]
     model = VerdictSource.of("meaning_match|provider:offline|model:m")
     shown = headlines(ON_VERDICTS, [*map(summed, ones)], {one.name: entries(one) for one in ones}, model, 0.95)

@@ -4,7 +4,7 @@ import pytest
 import sacrebleu
 
 from goldmeter.estimates.column_facts import stated
-from goldmeter.estimates.sacrebleu_signatures import VERSION, sacrebleu_signatures
+from goldmeter.estimates.signature import VERSION, sacrebleu_signatures
 from goldmeter.estimates.tables import score_table
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs

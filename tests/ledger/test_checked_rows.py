@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from goldmeter.errors import LedgerError
 from goldmeter.ledger import sqlite_file
-from goldmeter.ledger.checked_rows import CheckedRows
 from goldmeter.ledger.entries import line_of
-from goldmeter.ledger.sqlite_file import NETWORK, damage_of, log_of
+from goldmeter.ledger.sqlite_file import NETWORK, CheckedRows, damage_of, log_of
 from goldmeter.ledger.vectors import LAYOUT as VECTORS
 from goldmeter.ledger.verdicts import LAYOUT as VERDICTS
 from tests.ledger.test_verdicts import entry
@@ -141,7 +140,7 @@ def test_a_damaged_file_in_use_is_named_and_not_replaced(file: Path) -> None:
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from goldmeter.ledger.checked_rows import CheckedRows
+from goldmeter.ledger.sqlite_file import CheckedRows
 from tests.ledger.test_checked_rows import ROWS, VERDICTS
 rows = CheckedRows(Path(sys.argv[1]), VERDICTS)
 for each in ROWS:

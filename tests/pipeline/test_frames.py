@@ -11,8 +11,7 @@ from great_expectations.expectations.row_conditions import Column
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.pipeline.frames import frame_of, narrow
-from goldmeter.pipeline.validation import check, check_rows
+from goldmeter.pipeline.validation import check, check_rows, frame_of, narrow
 
 
 def test_a_frame_holds_the_keys_and_what_is_asked_about_and_no_more() -> None:

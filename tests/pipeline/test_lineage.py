@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from goldmeter.errors import ContractError
 from goldmeter.pipeline.dvc_yaml import StageEntry, stages
-from goldmeter.pipeline.installed import dependency_versions
-from goldmeter.pipeline.lineage import _plain, lineage
+from goldmeter.pipeline.lineage import _plain, dependency_versions, lineage
 from goldmeter.pipeline.revisions import own_version, revision_of
 from goldmeter.pipeline.yaml import load_yaml
 from goldmeter.runner import run

@@ -2,28 +2,105 @@
 
 import json
 import re
-from typing import Any, NamedTuple, Self, Unpack
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Self, TypeAlias, TypedDict, Unpack
 
-from goldmeter.models.chat.answer_tokens import tokens_of
-from goldmeter.models.chat.bodies import (
-    Options,
-    Schema,
-    is_text,
-    limit_in,
-    limit_names,
-    messages_of,
-    response_format,
-    sent_in,
-    tokens_asked,
-)
+from goldmeter.models.chat.answer_tokens import ALTERNATIVES, tokens_of
 from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, opened
-from goldmeter.models.chat.exchange import Endpoint, Exchange, Refusal, RefusedError
-from goldmeter.models.chat.limits import TEXT, ConcurrencyLimit, Support
-from goldmeter.models.chat.negotiation import Negotiation, Other
+from goldmeter.models.chat.exchange import Endpoint, Exchange, Negotiation, Other, Refusal, RefusedError
+from goldmeter.models.chat.limits import (
+    KEYWORDS,
+    LIMITS,
+    LOGPROBS,
+    SYSTEM,
+    TEXT,
+    TOP_LOGPROBS,
+    ConcurrencyLimit,
+    Support,
+)
 from goldmeter.models.chat.refusals import SUCCESS, Cause, cause_of, words_of
 from goldmeter.models.chat.replies import TIMEOUT, Reply, no_reply, printable, since, usage_in
-from goldmeter.models.chat.thoughts import has_thought
-from goldmeter.text.thoughts import CUT_THOUGHT
+from goldmeter.models.servers import COMPATIBLE, server_class
+from goldmeter.text.thoughts import CUT_THOUGHT, spoken
+
+# JSON schema of a reply; None for a text.
+Schema: TypeAlias = Mapping[str, Any] | None
+
+
+class Options(TypedDict, total=False):
+    """Options of a request; None is the server's default.
+
+    seed: of the draw. logprobs: whether to ask for those of the reply's tokens. max_tokens: of the reply, thoughts
+    included, as the user states it. reply_tokens: of the reply without thoughts.
+    """
+
+    temperature: float | None
+    seed: int | None
+    logprobs: bool
+    max_tokens: int | None
+    reply_tokens: int | None
+
+
+def limit_names(base_url: str) -> Sequence[str]:
+    """Return the names of the limit of a reply, the likely one first: OpenAI and Azure call it anew."""
+    return LIMITS if server_class(base_url) == COMPATIBLE else LIMITS[::-1]
+
+
+def messages_of(system: str, user: str, support: Support) -> list[dict[str, str]]:
+    """Return the messages; system: empty if there is none."""
+    if system and SYSTEM in support.dropped:
+        return [{"role": "user", "content": f"{system}\n\n{user}"}]
+    first = [{"role": "system", "content": system}] if system else []
+    return [*first, {"role": "user", "content": user}]
+
+
+def response_format(schema: Mapping[str, Any], support: Support) -> dict[str, Any]:
+    """Return the field `response_format` for a format other than text."""
+    if support.format == "json_object":
+        return {"type": support.format}
+    strict = {} if "strict" in support.refused else {"strict": True}
+    return {
+        "type": support.format,
+        "json_schema": {"name": "reply", **strict, "schema": _without(schema, support.refused)},
+    }
+
+
+def sent_in(body: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of options, limits and schema keywords in a body, and whether it has a system message."""
+    has_system = body["messages"][0]["role"] == SYSTEM
+    return frozenset({*body, *_keys(body.get("response_format")), *([SYSTEM] if has_system else [])})
+
+
+def tokens_asked(support: Support) -> dict[str, Any]:
+    """Return the options that ask for log-probabilities; nothing where the server refuses one of them."""
+    asked = {LOGPROBS: True, TOP_LOGPROBS: ALTERNATIVES}
+    return {} if asked.keys() & {*support.refused} else asked
+
+
+def limit_in(body: Mapping[str, Any]) -> str | None:
+    """Return the name of the limit of the reply in a body; None without one."""
+    return next((name for name in LIMITS if name in body), None)
+
+
+def is_text(support: Support, schema: Schema) -> bool:
+    """Whether no format is asked for."""
+    return support.format == TEXT or schema is None
+
+
+def _without(schema: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+    """Return a schema without some keywords."""
+    kept = {name: value for name, value in schema.items() if name not in refused or name not in KEYWORDS}
+    if "properties" in kept:
+        kept["properties"] = {name: _without(one, refused) for name, one in kept["properties"].items()}
+    return kept | ({"items": _without(kept["items"], refused)} if "items" in kept else {})
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield name
+            yield from _keys(inner)
+
 
 _NO_ROOM = "the limit of the reply does not fit into the model's context"
 _UNBOUND = f"{TIMEOUT}: the reply has no limit; set {{}}.max_tokens"
@@ -222,3 +299,21 @@ def _written(content: Any) -> str:
         return json.dumps(content, ensure_ascii=False)
     except RecursionError:
         return ""
+
+
+def has_thought(completion: Any) -> bool:
+    """Return whether a completion, as JSON decodes it, shows that the model thinks.
+
+    >>> has_thought({"choices": [{"message": {"content": "<think>The answer"}}]})
+    True
+    """
+    try:
+        message, usage = completion["choices"][0]["message"], completion.get("usage") or {}
+        details = usage.get("completion_tokens_details") or usage.get("output_tokens_details") or {}
+        content, counted = message.get("content"), details.get("reasoning_tokens")
+    except (TypeError, KeyError, IndexError, AttributeError):
+        return False
+    if any(message.get(name) for name in ("reasoning_content", "reasoning")):
+        return True
+    is_counted = isinstance(counted, int) and counted > 0
+    return is_counted or (isinstance(content, str) and spoken(content, anywhere=True).has_thought)

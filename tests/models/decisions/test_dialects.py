@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from openai.types import Decision
 
 from goldmeter.models.chat.envelope import REFUSAL
-from goldmeter.models.decisions.dialects import (
+from goldmeter.models.decisions.client import (
     DECISIONS,
     NO_ANSWERS,
     NO_PROBABILITY,

@@ -17,7 +17,7 @@ from goldmeter.errors import ParamsError
 from goldmeter.estimates.column_facts import STOPPED, WEIGHT, stated
 from goldmeter.estimates.headline import with_error
 from goldmeter.estimates.human_labels import LABEL
-from goldmeter.estimates.judge_error import STATED_IN_WORDS, STATED_RATE
+from goldmeter.estimates.judge_bias import STATED_IN_WORDS, STATED_RATE
 from goldmeter.estimates.metrics_report import Limited, StoppedEntry
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.targets import TargetVerdict, target_verdict

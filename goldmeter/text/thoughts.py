@@ -20,7 +20,8 @@ def spoken(text: str, *, anywhere: bool = False) -> Spoken:
     """Return a text without its thoughts.
 
     Thoughts are what stands between <think> and </think> (or thinking, thought, reasoning, reflection,
-    scratchpad, seed:think, [THINK], ◁think▷), what stands before a closing mark without an opening one, and each harmony channel but `final`.
+    scratchpad, seed:think, [THINK], ◁think▷),
+    what stands before a closing mark without an opening one, and each harmony channel but `final`.
 
     Args:
         text: What a model wrote.

@@ -79,7 +79,7 @@ READ = [
     (LETTERS, NOTHING, ["B has been ruled out", "B can be eliminated", "All but B"]),
     (LETTERS, NOTHING, ["A and B are wrong", "Not A, B, or C", "A, B and C have been excluded", "A is a distractor"]),
     (LETTERS, NOTHING, ["I don't think the answer is B", "Take Vitamin C", "It follows Plan B", "A, which is wrong"]),
-    (LETTERS, "B", ["answer b", "Option b.", "i would go with answer b", "choice b because it fits", "letter b, I think"]),
+    (LETTERS, "B", ["answer b", "Option b.", "i would go with answer b", "choice b because it fits"]),
     (LETTERS, NOTHING, ["answer a question", "option a user has", "that is no option b", "not option b"]),
     (LETTERS, SEVERAL, ["A\nB", "Answer: A\nWait, it is B", r"\boxed{A}. Actually, B", "B) London\nC", "Answer: A\nC"]),
     (MAIL, NOTHING, ["This is unlikely to be spam.", "Spam: no"]),

@@ -210,7 +210,7 @@ def _counted(reading: Reading, number: int) -> _Counted:
         keys,
         np.bincount(codes[passed == 0], minlength=len(keys)),
         np.bincount(codes[(passed == 0) & (label == 1)], minlength=len(keys)),
-        np.array([bool(ruled_out(row.get("input") or "", row["references"] or [])) for row in questions], np.bool_),
+        np.array([bool(ruled_out(row.get("input") or "", row.get("references") or [])) for row in questions], np.bool_),
         np.where(pc.equal(forms, "").to_numpy(zero_copy_only=False), np.uint64(0), texts),
     )
 
@@ -240,7 +240,7 @@ def _asked(reading: Reading, number: int, chosen: Hashes) -> dict[int, Asked]:
     found: dict[int, Asked] = {}
     seen: set[tuple[int, str]] = set()
     for hashed_key, row, right, own in zip(keys[rows].tolist(), texts, passed, label, strict=True):
-        one = found.setdefault(hashed_key, Asked(row["id"], row.get("input"), row["references"] or [], []))
+        one = found.setdefault(hashed_key, Asked(row["id"], row.get("input"), row.get("references") or [], []))
         if (hashed_key, row["candidate"]) not in seen:
             seen.add((hashed_key, row["candidate"]))
             one.given.append(Given(row["candidate"], row.get("response"), right, own))

@@ -77,6 +77,7 @@ def _make_project() -> None:
         _end(str(error))
     if git.answer("rev-parse", "--git-dir") is None:
         git.run("init", "--quiet")
+    git.run("hash-object", "-w", "params.yaml")  # what nobody has changed yet is not kept for the user again
     print("a project: settings in params.yaml, stages in dvc.yaml and tasks, commands in flows, an example in data")
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from goldmeter.__main__ import main
+from goldmeter.dataset.proposal.dataset_section import write_dataset
+from goldmeter.pipeline import params
 from goldmeter.pipeline.revisions import Library, revision_of
 from goldmeter.pipeline.yaml import load_yaml, parse_yaml
 from goldmeter.project.template import pinned, project_files
@@ -97,6 +99,8 @@ def test_init_makes_a_project_under_git(tmp_path: Path, capsys: pytest.CaptureFi
 
     assert {name: (tmp_path / name).read_bytes() for name in project_files()} == project_files()
     assert (tmp_path / ".git").is_dir()
+    assert write_dataset(params.raw()["dataset"] | {"path": "x.csv"}, {"path": "  path: x.csv\n"}) is None
+    assert params.raw()["dataset"]["path"] == "x.csv"
     assert capsys.readouterr().out.endswith("next: goldmeter run\n")
     assert became("init", "x.csv") == [*FLOWS, "init", "x.csv"]
 

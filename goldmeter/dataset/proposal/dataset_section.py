@@ -14,7 +14,7 @@ from goldmeter.pipeline.files import replacing
 
 
 def write_dataset(options: Mapping[str, Any], section: Mapping[str, str]) -> str | None:
-    """Change the section in params.yaml; returns git's hash of the former file, if it was not committed.
+    """Change the section in params.yaml; returns git's hash of the former file, if git did not have it.
 
     Args:
         options: Its values, which are checked first.
@@ -57,9 +57,9 @@ def is_tracked(path: str) -> bool:
 
 
 def _kept(content: str) -> str | None:
-    """Store the text in git, unless it is that of HEAD; returns its hash. Raises ParamsError if git can't store it."""
-    committed = git.run("show", f"HEAD:./{params.PATH}")
-    if committed.returncode == 0 and committed.stdout == content:
+    """Store the text in git, unless git has it; returns its hash. Raises ParamsError if git can't store it."""
+    hashed = git.run("hash-object", "--stdin", feed=content).stdout.strip()
+    if hashed and git.answer("cat-file", "-e", hashed) is not None:
         return None
     kept = git.run("hash-object", "-w", "--stdin", feed=content)
     if kept.returncode:

@@ -25,12 +25,19 @@ from goldmeter.history.labelled_answers import compare_options
 from goldmeter.history.series import trend_of_versions
 from goldmeter.pipeline import params
 from goldmeter.pipeline.files import to_json
+from goldmeter.reporting import robust
 from goldmeter.reporting.assembly import write_page
 from goldmeter.reporting.page import ComparedVersions
 from goldmeter.serving import flow_runs, server
-from goldmeter.versions.version import WORKSPACE, versions
+from goldmeter.versions.version import WORKSPACE, Version, versions
 from goldmeter.wording import comparison_lines
-from goldmeter.wording.comparison_document import Against, ComparisonDocument, SeveralVersions, from_first_to_last
+from goldmeter.wording.comparison_document import (
+    Against,
+    ComparisonDocument,
+    PairEntry,
+    SeveralVersions,
+    from_first_to_last,
+)
 
 HEAD = "HEAD"
 STDOUT = Path("-")
@@ -114,8 +121,21 @@ def compare_by_params(
     with versions([base, head]) as (older, newer):
         document = compare_versions(older, newer, gate, options)
         if page is not None:
-            write_page(newer, page, comparison=document)
+            shown = document if rescore else _with_robustness(document, older, newer, renamed)
+            write_page(newer, page, comparison=shown)
         return document
+
+
+def _with_robustness(
+    document: ComparisonDocument, older: Version, newer: Version, renamed: Mapping[str, str]
+) -> ComparisonDocument:
+    """The comparison with a check of each conclusion; as it is where the primary measure is no pass rate."""
+    try:
+        found = robust.of_versions(older, newer, renamed=renamed)
+    except GoldmeterError:
+        return document
+    pairs: list[PairEntry] = [{**pair, "robust": one} for pair, one in zip(document["pairs"], found, strict=True)]
+    return {**document, "pairs": pairs}
 
 
 def compare_more(names: Sequence[str], against: Against, *, rescore: bool, page: Path | None = None) -> SeveralVersions:

@@ -34,7 +34,7 @@ from goldmeter.reporting.row_texts import word_diff
 from goldmeter.reporting.score_tables import MetricScores, SliceTable, by_metric, passing
 from goldmeter.reporting.survey import FieldTable
 from goldmeter.reporting.trends import Series, Trend, trend_charts
-from goldmeter.wording import claims, classes, comparison_lines, glossary, notes, several_lines
+from goldmeter.wording import claims, classes, comparison_lines, glossary, notes, robustness, several_lines
 from goldmeter.wording.claims import AdoptDocument
 from goldmeter.wording.classes import MEANING, ClassSection
 from goldmeter.wording.comparison_document import ComparisonDocument, PairEntry, SeveralVersions
@@ -187,6 +187,7 @@ def _environment(max_chars: int) -> "Environment":
         "say": comparison_lines,
         "noted": notes,
         "classed": classes,
+        "robust": robustness,
         "relations": RELATIONS,
         "tell": several_lines,
         "points_interval": points_interval,

@@ -1,6 +1,7 @@
 """`python -m flows.robust`: a conclusion of the last run, or on two versions, under what could be chosen otherwise."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from goldmeter.console.markdown import escaped, table
 from goldmeter.console.terminal import console, plain, say
 from goldmeter.errors import ComparisonError, DataError, ParamsError
 from goldmeter.estimates.columns import Candidate, Hashes, hashed
+from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.targets import Targets
 from goldmeter.pipeline import params
 from goldmeter.reporting.study_plan import systems_of
@@ -56,14 +58,32 @@ def conclusions(names: Sequence[str], options: Options) -> list[Document]:
                 scores = scores_of(workspace)
                 return [_checked(sides, [scores] * len(sides), also, asked, without)]
         with versions([*names, WORKSPACE][:2]) as (older, newer):
-            return _of_versions(older, newer, also, options.measure, without)
+            return of_versions(older, newer, also, options.measure, without)
 
 
-def _of_versions(
-    older: Version, newer: Version, also: Sequence[VersionScores], measure: str | None, without: Hashes | None
+def of_versions(
+    older: Version,
+    newer: Version,
+    also: Sequence[VersionScores] = (),
+    measure: str | None = None,
+    without: Hashes | None = None,
+    renamed: Mapping[str, str] = {},
 ) -> list[Document]:
+    """Check what is concluded on each pair of candidates of two versions, in their order.
+
+    Args:
+        older: The base version.
+        newer: The head version.
+        also: Versions whose judge gave verdicts on the same answers.
+        measure: What concludes; None: the primary measure.
+        without: Hashes of ids whose references are under suspicion.
+        renamed: Candidate of the base version → its name in the head version.
+
+    Raises:
+        GoldmeterError: Nothing can be compared, or not by this measure.
+    """
     base, head, gate = scores_of(older), scores_of(newer), _gate()
-    matched = match(base.names(), head.names(), {})
+    matched = match(base.names(), head.names(), renamed)
     with TemporaryDirectory(prefix="goldmeter-") as folder:
         pairs = pairings(base, head, matched.pairs, Path(folder))
         if any(len(blocks) > 1 for blocks in pairs):
@@ -96,12 +116,16 @@ def _checked(
         named = scores[0].load.whole(["id", "group"]).take(pa.array(sides[0].positions))
         groups = pc.coalesce(named["group"], named["id"]).to_pylist()
     result = robustness(sides, found, asked, without, groups)
-    document: Document = result._asdict() | {
-        "confidence": asked.confidence,
-        "conclusion": result.conclusion._asdict(),
-        "checks": [one._asdict() for one in result.checks],
-        "sources": None if result.sources is None else result.sources._asdict(),
-    }
+    errors = {} if result.sources is None else result.sources._asdict()
+    document: Document = rounded(
+        result._asdict()
+        | {
+            "confidence": asked.confidence,
+            "conclusion": result.conclusion._asdict(),
+            "checks": [one._asdict() for one in result.checks],
+            "sources": {name: None if value is None else sqrt(value) for name, value in errors.items()},
+        }
+    )
     return document
 
 

@@ -238,6 +238,7 @@ class PairEntry(NamedRows):
     crossed: McNemar's table of the primary measure; None if it is no pass rate, or was not compared.
     duplicates: groups of measures that say the same of every row; such a group is one witness, not several.
     classes: column of `class_match` → its measures.
+    robust: whether the conclusion by the primary measure holds under other choices; of pages of two versions.
     """
 
     base: str
@@ -250,6 +251,7 @@ class PairEntry(NamedRows):
     slices: NotRequired[list[SliceEntry]]
     flips: NotRequired[ChangedRows]
     classes: NotRequired[dict[str, ClassesComparison]]
+    robust: NotRequired[Mapping[str, Any]]
 
 
 class PrimaryEntry(TypedDict):

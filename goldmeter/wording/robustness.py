@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from goldmeter.console.format import NONE, coefficient, counted, joined, listed, points, rate
+from goldmeter.console.format import coefficient, counted, joined, listed, points, rate
 from goldmeter.wording.verdicts import RELATIONS, Verdict
 
 # A measure stands for right answers if it agrees with people or a judge on the answers of each system by this much of
@@ -22,7 +22,11 @@ AGAINST = {Verdict.BETTER: "is above", Verdict.WORSE: "is below", Verdict.CANNOT
 
 
 def sentence(found: Mapping[str, Any]) -> str:
-    """The answer in one line; found: `goldmeter.comparison.robustness.Robustness` as JSON."""
+    """The answer in one line.
+
+    Args:
+        found: `goldmeter.comparison.robustness.Robustness` as JSON; sources are standard errors, in shares.
+    """
     concluded, checks = found["conclusion"], found["checks"]
     first, *others = found["systems"]
     says, by = Verdict(concluded["verdict"]), f"by {concluded['name']}"
@@ -76,10 +80,14 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """Lines below the table: where the uncertainty comes from, and what is not counted."""
     if (hidden := len(_failing_parts(found["checks"])) - SHOWN) > 0:
         more = counted(hidden, "more slice or group", "more slices and groups")
-        yield f"{more} without which it does not hold: --json."
+        yield f"{more} without which it does not hold: `goldmeter robust --json` lists them."
     if found["sources"]:
         named = {"rows": "questions", "draws": "answers to them", "judges": "judge", "settings": "setting of the judge"}
-        each = [f"{named[name]} {_error(value)}" for name, value in found["sources"].items()]
+        each = [
+            f"{named[name]} {points(value).lstrip('+')}"
+            for name, value in found["sources"].items()
+            if value is not None
+        ]
         yield f"Standard error in points, by what would be drawn anew: {', '.join(each)}."
     if found["ignored"]:
         closest = sorted(found["ignored"].items(), key=lambda one: -one[1])
@@ -87,7 +95,3 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
         why = f"they agree too little with {found['anchor']} (kappa below {AGREES:g})"
         yield f"Not counted, for {why}: {listed(each, CLOSEST)}."
     yield CAPTION
-
-
-def _error(variance: float | None) -> str:
-    return NONE if variance is None else points(variance**0.5).lstrip("+")

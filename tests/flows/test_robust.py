@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import dvc  # noqa: F401 (its log handlers keep the standard error of its first import)
 import pytest
 
+from flows import compare
 from flows.robust import main
+from goldmeter.wording import robustness as wording
 from tests.comparison.repository import write_params
 from tests.comparison.sample import answers, version
 from tests.small_project import edit
@@ -51,6 +54,21 @@ def test_suspected_ids_are_left_out(capsys):
     assert [(one["n"], one["outcome"]) for one in document["checks"] if one["kind"] == "references"] == [
         (22, "undecided")
     ]
+
+
+@pytest.mark.parametrize(("primary", "shown"), [("f1", 1), ("f1.value", 0)])
+def test_the_page_of_a_comparison_shows_it_where_the_primary_measure_is_a_pass_rate(primary, shown, monkeypatch):
+    edit(lambda params: params["gate"].update(primary=primary))
+    pages = []
+    monkeypatch.setattr(compare, "write_page", lambda _, __, comparison: pages.append(page_of(comparison)))
+
+    compare.compare_by_params("old", "new", renamed={}, rescore=False, page=Path("page.html"))
+
+    assert pages[0].count("Hardly tested: aurora of new is better than aurora of old by f1") == shown
+
+
+def page_of(comparison):
+    return "".join(wording.sentence(pair["robust"]) for pair in comparison["pairs"] if "robust" in pair)
 
 
 @pytest.mark.parametrize(

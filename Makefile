@@ -9,6 +9,8 @@ GROUP_DEV := ^\# Group dev
 CPU := https://download.pytorch.org/whl/cpu
 QUIET := --quiet --disable-pip-version-check --no-compile
 INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python .venv,pip install $(QUIET))
+# What DVC advises after each run: this clone has a dvc.lock, and docs/how-to/dvc-remote.md says when to push.
+ADVICE := ^To track the changes with git|^\tgit add |^To enable auto staging|^\tdvc config core.autostage|^Use .dvc push
 # The suites compile each module once, not in every worker and in every process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 # The tests of a file run in one process, in their order, on every core; the ten slowest are named.
@@ -18,8 +20,8 @@ GENERATED := docs/reference/*.md docs/explanation/reliability.md docs/explanatio
 .PHONY: run example setup setup-dev test doctest test-long test-all bench coverage torture check check-docs docs pictures lock clean
 
 run: setup  # the bundled example, start to finish: the numbers, and where the report is
-	dvc repro
-	python -m tasks summary
+	@bash -o pipefail -c 'dvc repro | awk "NF && !/$(ADVICE)/ { print; fflush() }"'
+	@python -m tasks summary
 
 example: setup  # renews dvc.lock, the run of the bundled example, from what is committed: its page names the commit
 	dvc repro

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, FlowRun
+from prefect.deployments.steps import run_shell_script
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows import say_what_starts
@@ -30,6 +31,7 @@ from goldmeter.pipeline.schedule import Schedule
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
 from goldmeter.serving import stale_runs
 from goldmeter.serving.flow import CHECKOUT, HOST, committed
+from goldmeter.serving.on_demand import deployment_name
 from goldmeter.serving.server import SERVE_AGAIN, Server
 from tests.flows.served import of, params_with, schedule
 from tests.small_project import PARAMS, ROOT
@@ -324,12 +326,27 @@ def test_a_server_that_does_not_take_the_end_of_the_runs_keeps_no_process(monkey
         asyncio.run(served._until_stopped({}, OURS, Server("http://there/api", own=False), everything=False))
 
 
+PROJECT = "{{ project.stdout }}"
+"""What the build step of prefect.yaml prints: the name of the clone's folder, as in `on_demand.deployment_name`."""
+
+
+def test_deployments_of_a_work_pool_have_the_name_of_the_clones_folder(tmp_path, monkeypatch):
+    [step] = load_yaml(ROOT / "prefect.yaml")["build"]
+    [options] = step.values()
+    monkeypatch.setenv("GOLDMETER_CHECKOUT", str(tmp_path / "my project"))
+
+    said = asyncio.run(run_shell_script(options["script"], expand_env_vars=options["expand_env_vars"]))
+
+    assert options["id"] == "project"
+    assert said["stdout"] == deployment_name(tmp_path / "my project/.git") == "my project"
+
+
 def test_the_file_for_work_pools_says_what_params_say():
     deployments = [each for each in load_yaml(ROOT / "prefect.yaml")["deployments"] if "schedules" in each]
     shipped, own = (load_params.schedules(load_yaml(path)) for path in (PARAMS, ROOT / "params.yaml"))
 
     assert {each["name"]: shown(each) for each in deployments} in [
-        {name: expected(name, one) for name, one in said.items()} for said in (shipped, own)
+        {f"{PROJECT}-{name}": expected(name, one) for name, one in said.items()} for said in (shipped, own)
     ]
 
 
@@ -338,7 +355,7 @@ def test_the_file_for_work_pools_has_the_flows_that_are_run_on_demand():
 
     assert [each["entrypoint"] for each in deployments] == [f"flows/{flow.name}.py:{flow.name}" for flow in ON_DEMAND]
     assert {(each["name"], *each["tags"], *each["concurrency_limit"].values()) for each in deployments} == {
-        ("goldmeter", "goldmeter", 1, "ENQUEUE")
+        (PROJECT, "goldmeter", 1, "ENQUEUE")
     }
 
 

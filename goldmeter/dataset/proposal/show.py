@@ -1,7 +1,7 @@
 """Prints the proposal, and the records as `load` read them; no text of the data can control the terminal."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -108,8 +108,7 @@ def _counts(load: Parts, rejected: Parts) -> Iterator[str]:
 
 def _gaps(load: Parts, most: float, leaving_out: str) -> Iterator[str]:
     """Systems with so many missing answers that the run stops, and what to do."""
-    rows = load.whole(["candidate", "response"])
-    over = _lacking(rows, "response", most)
+    over = _lacking(load.read(["candidate", "response"]), "response", most)
     yield from (f"{CHECK}{line}" for line in _stopping(over, "answer", most))
     if over:
         yield "  dataset.missing_response: wrong counts them as wrong; or raise aggregate.max_unmeasured"
@@ -123,19 +122,26 @@ def _score_gaps(load: Parts, most: float) -> Iterator[str]:
     for score in scores:
         details = f"{score}_details"
         named = [details] if details in load.schema.names else []
-        rows = load.whole(["candidate", "response", score, *named])
-        asked = pc.is_valid(rows["response"])
-        rows = rows.filter(pc.and_(asked, pc.is_null(rows[details])) if named else asked)
-        over = _lacking(rows, score, most)
+        rows = load.read(["candidate", "response", score, *named])
+        over = _lacking((_asked(part, details) for part in rows), score, most)
         yield from (f"{CHECK}{line}" for line in _stopping(over, score.removeprefix(SCORE), most))
         lacking |= bool(over)
     if lacking:
         yield "  leave it out of dataset.scores; or raise aggregate.max_unmeasured"
 
 
-def _lacking(rows: pa.Table, column: str, most: float) -> dict[str, tuple[int, int]]:
+def _asked(part: pa.Table, details: str) -> pa.Table:
+    """The rows with an answer that the score is asked of."""
+    answered = pc.is_valid(part["response"])
+    return part.filter(pc.and_(answered, pc.is_null(part[details])) if details in part.column_names else answered)
+
+
+def _lacking(parts: Iterable[pa.Table], column: str, most: float) -> dict[str, tuple[int, int]]:
     """Systems without a value in more than this share of their rows, with the number of these rows and of all."""
-    of, null = (Counter(each["candidate"].to_pylist()) for each in (rows, rows.filter(pc.is_null(rows[column]))))
+    of, null = Counter[str](), Counter[str]()
+    for part in parts:
+        of.update(part["candidate"].to_pylist())
+        null.update(part.filter(pc.is_null(part[column]))["candidate"].to_pylist())
     return {name: (null[name], of[name]) for name in of if null[name] > most * of[name]}
 
 

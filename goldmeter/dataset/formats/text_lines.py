@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, cast
 
+import psutil
 import pyarrow as pa
 
 from goldmeter.dataset.record import NumberedValues, file_name
@@ -24,6 +25,7 @@ BLOCK = 1 << 20
 # Bytes; decoding takes about four times as much memory. A few kilobytes can be compressed text of any length.
 LONGEST_LINE = 1 << 29
 LARGEST_TEXT = 1 << 30
+GIGABYTE = 1e9
 
 
 def text_lines(path: Path) -> Iterator[str]:
@@ -46,12 +48,22 @@ def text_lines(path: Path) -> Iterator[str]:
             ) from None
 
 
-def whole_text(path: Path) -> str:
+def whole_text(path: Path, times: int = 2) -> str:
     """Return the text of a file that is read at once.
 
+    Args:
+        path: The file.
+        times: Bytes of memory that reading takes for each byte of a file that is not compressed.
+
     Raises:
-        DataError: As `text_lines`, or it is longer than LARGEST_TEXT.
+        DataError: As `text_lines`, or it is longer than LARGEST_TEXT, or takes more memory than is free.
     """
+    needed, free = times * (path.stat().st_size if path.is_file() else 0), psutil.virtual_memory().available
+    if needed > free:
+        raise DataError(
+            f"{file_name(path)}: is read at once, in about {needed / GIGABYTE:.1f} GB of memory, and "
+            f"{free / GIGABYTE:.1f} GB are free; split it, or convert it to .jsonl (one object a line)"
+        )
     lines: list[str] = []
     size = 0
     for line in text_lines(path):

@@ -1,15 +1,18 @@
-"""Promptfoo's `promptfoo eval --output output.json`. Written for promptfoo 0.120.0, results version 3.
+"""Promptfoo's `promptfoo eval --output output.json`, or output.jsonl. Written for promptfoo 0.120.0, results version 3.
 
 One record for each test and each prompt of a provider; a test that is repeated has draws. References are the values of
-assertions that compare texts; the variables that they name are not part of the input.
+assertions that compare texts; the variables that they name are not part of the input. JSON lines state no version and
+no number of results; they are read one by one, however many.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from json import dumps
 from pathlib import Path
 from typing import Any
 
+from goldmeter.dataset.formats.text_lines import inner_suffix
 from goldmeter.dataset.readers import log
 from goldmeter.dataset.record import Value, file_name
 from goldmeter.errors import DataError
@@ -22,12 +25,14 @@ COMPARING = re.compile(
 VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 # `failureReason` of a result: 0 none, 1 an assertion failed, 2 there is no answer.
 NO_ANSWER = "2"
+# Of a line of output.jsonl.
+RESULT = {"evalId", "testIdx", "promptIdx", "testCase", "provider"}
 
 
 def recognises(head: log.Head) -> bool:
     """Tell whether a file is an output file."""
     results = log.members(log.members(head.value).get("results"))
-    return {"version", "timestamp"} <= results.keys() and "evalId" in head.keys
+    return ({"version", "timestamp"} <= results.keys() and "evalId" in head.keys) or head.keys >= RESULT
 
 
 def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
@@ -37,18 +42,30 @@ def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
         DataError: The file is of another version, or holds fewer results than its statistics say.
     """
     where = file_name(file)
-    summary = log.part(log.document(file), "results", dict, where)
-    log.require_version(summary.get("version"), KNOWN_VERSIONS, "promptfoo", where)
-    results = log.part(summary, "results", list, where)
-    _require_all(results, log.part(summary, "stats", dict, where), where)
-    keys = [_key(result, place) for _, result, place in log.numbered(results, f"{where}, result")]
+    listed = None if inner_suffix(file) == ".jsonl" else _results(file, where)
+
+    def results() -> Iterator[tuple[int, dict[str, Any], str]]:
+        if listed is not None:
+            yield from log.numbered(listed, f"{where}, result")
+        else:
+            yield from ((line, result, f"{where}, line {line}") for line, result in log.objects(file))
+
+    keys = [_key(result, place) for _, result, place in results()]
     prompts = list(dict.fromkeys(prompt for _, _, prompt in keys))
-    tests: dict[str, str] = {}
-    for line, (result, key, draw) in enumerate(zip(results, keys, log.draws(keys), strict=True), 1):
+    tests: dict[bytes, str] = {}
+    for (line, result, place), key, draw in zip(results(), keys, log.draws(keys), strict=True):
         test, provider, prompt = key
-        test_id = tests.setdefault(test, log.part(result, "testIdx", str, f"{where}, result {line}"))
+        test_id = tests.setdefault(test, log.part(result, "testIdx", str, place))
         candidate = provider if len(prompts) == 1 else f"{provider}, prompt {prompts.index(prompt) + 1}"
         yield line, _values(result, test_id, candidate, draw)
+
+
+def _results(file: Path, where: str) -> list[Any]:
+    summary = log.part(log.document(file), "results", dict, where)
+    log.require_version(summary.get("version"), KNOWN_VERSIONS, "promptfoo", where)
+    results: list[Any] = log.part(summary, "results", list, where)
+    _require_all(results, log.part(summary, "stats", dict, where), where)
+    return results
 
 
 def _require_all(results: Sequence[Any], stats: Mapping[str, Any], where: str) -> None:
@@ -58,11 +75,12 @@ def _require_all(results: Sequence[Any], stats: Mapping[str, Any], where: str) -
         raise DataError(f"{where}: {len(results)} results, but its statistics count {expected}; the log is incomplete")
 
 
-def _key(result: Mapping[str, Any], where: str) -> tuple[str, str, str]:
-    """Return test, provider and prompt of a result."""
+def _key(result: Mapping[str, Any], where: str) -> tuple[bytes, str, str]:
+    """Return a digest of the test, and provider and prompt of a result."""
     provider = log.part(result, "provider", dict, where)
     name = log.text_of(provider.get("label")) or log.part(provider, "id", str, where)
-    return dumps(log.part(result, "testCase", dict, where), sort_keys=True), name, _prompt(result)
+    test = dumps(log.part(result, "testCase", dict, where), sort_keys=True)
+    return sha256(test.encode()).digest(), name, _prompt(result)
 
 
 def _prompt(result: Mapping[str, Any]) -> str:
@@ -70,7 +88,8 @@ def _prompt(result: Mapping[str, Any]) -> str:
 
 
 def _values(result: Mapping[str, Any], test_id: str, candidate: str, draw: int | None) -> dict[str, Value]:
-    test, variables, answer = result["testCase"], log.members(result.get("vars")), log.members(result.get("response"))
+    test, answer = result["testCase"], log.members(result.get("response"))
+    variables = log.members(result.get("vars", test.get("vars")))
     compared = [value for assertion in test.get("assert") or [] for value in _compared(assertion)]
     named = {name for value in compared for name in VARIABLE.findall(value)}
     response = None if answer.get("output") is None else log.as_json(answer["output"])

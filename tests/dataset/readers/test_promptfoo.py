@@ -3,9 +3,11 @@
 import json
 from copy import deepcopy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from goldmeter.dataset.readers import detect
 from goldmeter.dataset.sources import records
 from goldmeter.errors import DataError
 
@@ -126,3 +128,18 @@ def test_an_output_that_is_an_object_is_json(tmp_path):
 def test_what_can_not_be_read_is_named(tmp_path, edit, message):
     with pytest.raises(DataError, match=message):
         read(written(tmp_path, edit))
+
+
+def test_json_lines_are_read_as_the_whole_output(tmp_path):
+    lines = [{key: value for key, value in one.items() if key != "vars"} for one in OUTPUT["results"]["results"]]
+    (tmp_path / "output.jsonl").write_text("".join(json.dumps({"evalId": "e", **one}) + "\n" for one in lines))
+
+    assert detect(tmp_path / "output.jsonl") == "promptfoo"
+    assert read(tmp_path / "output.jsonl") == read(LOG)
+
+
+def test_an_output_that_needs_more_than_the_free_memory_is_refused_with_the_way(monkeypatch):
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=1_000))
+
+    with pytest.raises(DataError, match=r"of memory, and 0\.0 GB are free; split it, or convert it to \.jsonl"):
+        read(LOG)

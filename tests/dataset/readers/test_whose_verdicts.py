@@ -135,6 +135,13 @@ def otel(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     return {"a.json": json.dumps(test_otel.otlp("Spans", *spans))}
 
 
+def promptfoo(name: str, values: tuple[Any, ...]) -> dict[str, str]:
+    given = [{"id": "p", "evalId": "e", "testIdx": n, "promptIdx": 0, "testCase": {"vars": {"q": n}}, "success": True,
+              "provider": {"id": "m"}, "response": {"output": "a"}, "namedScores": {name: value}}
+             for n, value in enumerate(values)]  # fmt: skip
+    return {"a.jsonl": lines_of(given)}
+
+
 def summeval(name: str, values: tuple[Any, ...]) -> dict[str, str]:
     people: dict[str, Any] = {"expert_annotations": [], "turker_annotations": []}
     rows = [test_summeval.summary(n, "M1", **people, **{name: value}) for n, value in enumerate(values)]
@@ -157,6 +164,7 @@ LOGS: dict[str, Callable[[str, tuple[Any, ...]], dict[str, str]]] = {
     "mlflow, traces": mlflow_traces,
     "mt_bench": mt_bench,
     "otel": otel,
+    "promptfoo, lines": promptfoo,
     "summeval": summeval,
 }
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,8 @@ from goldmeter.comparison.robustness import Asked, robustness
 from goldmeter.errors import DataError
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import NOT_RATED, Candidate, ScoreColumn, Slices
+from goldmeter.estimates.verdict_columns import Votes
+from goldmeter.pipeline.tables import Parts, describe, write_part
 from goldmeter.wording import robustness as wording
 from tests.comparison.sample import answers, row, version
 
@@ -273,3 +276,19 @@ def test_another_versions_verdicts_are_taken_for_equal_answers_alone(tmp_path, m
     assert by_row[0] == 1.0
     assert by_row[2] == 0.0
     assert np.isnan([by_row[1], by_row[3]]).all()
+
+
+def test_each_juror_of_a_panel_is_a_judge(tmp_path):
+    votes = pa.array([[1.0, 0.0], [1.0, None], None, [0.0, 0.0]], pa.list_(pa.float64(), 2))
+    meaning = Votes({"meaning_match": None}, is_majority=True, is_correctness=True)
+    facts = {"jurors": ["m1", "m2"], "votes": {"meaning_match": meaning.to_json()}}
+    (tmp_path / "judge").mkdir()
+    write_part(describe(pa.table({"meaning_match_votes": votes}), facts), tmp_path / "judge", 0)
+    side = replace(system("a", 4), positions=np.array([3, 2, 1, 0]))
+
+    found = {one.judge: one.values.tolist() for one in readings(side, Parts(tmp_path / "judge"))}
+
+    assert found == {
+        "m1": pytest.approx([0.0, np.nan, 1.0, 1.0], nan_ok=True),
+        "m2": pytest.approx([0.0, np.nan, np.nan, 0.0], nan_ok=True),
+    }

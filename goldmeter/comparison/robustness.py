@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from goldmeter.comparison.by_question import groups_of, question_keys
 from goldmeter.comparison.gate import verdict
@@ -24,7 +25,7 @@ from goldmeter.wording.verdicts import Verdict
 # on EVOUNA-NQ by benchmarks/robust.py and checked on EVOUNA-TQ and NQ301.
 HOLDS = 0.9
 # Groups are left out one by one, those first whose values sum to most; no more than so many.
-MOST_GROUPS = 200
+MOST_GROUPS = 50
 
 Outcome = Literal["holds", "undecided", "reverses", "few rows"]
 Answer = Literal["robust", "fragile", "open", "untested"]
@@ -135,20 +136,19 @@ def robustness(
 
 def _values(
     sides: Sequence[Candidate], found: Mapping[str, Sequence[Reading]], asked: Asked
-) -> tuple[pd.DataFrame, pd.Series]:
-    """The value or difference of each question by each reading; and the cluster of each, its own without groups."""
+) -> tuple[pd.DataFrame, pd.Series | None]:
+    """The value or difference of each question by each reading; and the cluster of each, None if each is its own."""
     tables = [by_question(side, {name: some[i] for name, some in found.items()}) for i, side in enumerate(sides)]
     shared = tables[0].index if len(tables) == 1 else tables[0].index.intersection(tables[1].index)
     first = tables[0].loc[shared]
     values = first - (tables[1].loc[shared] if len(tables) > 1 else asked.target or 0.0)
     groups = groups_of(sides[0], shared)
-    return values, pd.Series(np.arange(len(shared)) if groups is None else groups, shared)
+    alone = groups is None or len(np.unique(groups)) == len(groups)
+    return values, None if alone else pd.Series(groups, shared)
 
 
-def _check(kind: Kind, name: str, judge: str, values: pd.Series, groups: pd.Series, asked: Asked) -> Check:
-    clusters = groups[values.index].to_numpy()
-    alone = len(np.unique(clusters)) == len(clusters)
-    scores, by = values.to_numpy(), None if alone else clusters
+def _check(kind: Kind, name: str, judge: str, values: pd.Series, groups: pd.Series | None, asked: Asked) -> Check:
+    scores, by = values.to_numpy(), _of(groups, values)
     if len(scores) < 2 or is_one_cluster(by):  # noqa: PLR2004 (a variance)
         return Check(kind, name, judge, float(values.mean()), -1.0, 1.0, len(scores), Verdict.CANNOT_TELL)
     with silenced():
@@ -159,6 +159,11 @@ def _check(kind: Kind, name: str, judge: str, values: pd.Series, groups: pd.Seri
             found = (rate.value - asked.target, rate.low - asked.target, rate.high - asked.target)
     says = verdict(found[1], found[2], asked.margin, higher_is_better=True, unchanged=False)
     return Check(kind, name, judge, *found, len(scores), says)
+
+
+def _of(groups: pd.Series | None, values: pd.Series | pd.DataFrame) -> NDArray[np.intp] | None:
+    """The clusters of some of the questions."""
+    return None if groups is None else groups.reindex(values.index).to_numpy()
 
 
 def _distinct(found: Mapping[str, Sequence[Reading]], primary: str) -> Iterator[str]:
@@ -193,10 +198,11 @@ def _parts(
             if not (codes == code).all():
                 yield "slice", f"{column}: {slices.values[code]}", codes != code
     if len(group_names):
-        own = pd.Series(group_names, keys).groupby(level=0).first()[primary.index].to_numpy()
-        sums, sizes = primary.groupby(own).sum(), primary.groupby(own).size()
-        largest = sums[sizes > 1].abs().sort_values(ascending=False, kind="stable").index[:MOST_GROUPS]
-        yield from (("group", f"group: {group}", own != group) for group in largest if len(sums) > 1)
+        codes, names = pd.factorize(pd.Series(group_names, keys).groupby(level=0).first()[primary.index].to_numpy())
+        sizes, sums = np.bincount(codes), np.bincount(codes, weights=primary)
+        largest = [code for code in np.argsort(-np.abs(sums), kind="stable").tolist() if sizes[code] > 1]
+        for code in largest[:MOST_GROUPS] if len(names) > 1 else ():
+            yield "group", f"group: {names[code]}", codes != code
     if without is not None:
         suspected = np.isin(side.keys, without) | np.isin(keys, without)
         left = ~primary.index.isin(keys[suspected])
@@ -251,13 +257,13 @@ def _sources(
     complete: pd.DataFrame,
     counted: Sequence[str],
     asked: Asked,
-    groups: pd.Series,
+    groups: pd.Series | None,
 ) -> Sources | None:
     if len(complete) < 2:  # noqa: PLR2004 (a variance)
         return None
     draws = [_of_draws(side, one) for side, one in zip(sides, found[asked.primary], strict=True)]
     of_draws = None if None in draws else sum(filter(None, draws))
-    effect = design_effect(complete[asked.primary].to_numpy(), groups[complete.index].to_numpy())
+    effect = design_effect(complete[asked.primary].to_numpy(), _of(groups, complete))
     return sources(complete.to_numpy(), [found[name][0].judge for name in counted], of_draws, effect)
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from goldmeter.serving.judge_server import main, parser
+from goldmeter.serving.served_judge import main, parser
 
 __all__ = ["main", "parser"]
 

@@ -29,7 +29,7 @@ from goldmeter.pipeline.stage import Contract, Output, Stage, StageInputs, load_
 from goldmeter.pipeline.storage import MANIFEST, Storage, manifest_of
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.pipeline.workers import Crew, Processes, collect_garbage, cores, crew_of, workers_for
-from goldmeter.system.holders import holder_of
+from goldmeter.system.locks import holder_of
 
 # In the folder of a run: the storage's address, and the manifests of single parts.
 _STORAGE, _MANIFESTS = "storage", "manifests"

@@ -11,8 +11,8 @@ import pytest
 from goldmeter.comparison.gate import Gate
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.column_facts import SPLIT_IDS, statement
+from goldmeter.estimates.primary import Targets
 from goldmeter.estimates.tables import facts_of, own_scores, score_table
-from goldmeter.estimates.targets import Targets
 from goldmeter.metrics.catalogue import configure
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.models.offline.measured import question_hash

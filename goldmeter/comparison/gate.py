@@ -13,10 +13,9 @@ from goldmeter.estimates.column_facts import resource_measures
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.headline import deciding, have_labels
 from goldmeter.estimates.human_labels import LABEL
-from goldmeter.estimates.primary import OPTION, VERDICT, Primary, Reason, primary
+from goldmeter.estimates.primary import OPTION, VERDICT, Maximum, Primary, Reason, primary
 from goldmeter.estimates.repeated_answers import names
 from goldmeter.estimates.sums import column_of
-from goldmeter.estimates.targets import Maximum
 from goldmeter.pipeline.settings import Section, Share
 from goldmeter.wording.comparison_document import DecisionEntry, NeededEntry, PairEntry, WorstSlice
 from goldmeter.wording.more_data import most_needed

@@ -11,9 +11,8 @@ from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.estimates import repeated_answers
 from goldmeter.estimates.column_facts import VALUE, resource_measures
 from goldmeter.estimates.columns import Candidate, ScoreColumn, score_tables
-from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.primary import PREFERRED_OVER, VERDICT, Maximum
 from goldmeter.estimates.tables import facts_of
-from goldmeter.estimates.targets import PREFERRED_OVER, Maximum
 from goldmeter.metrics.base import Floats
 from goldmeter.metrics.catalogue import check_columns
 from goldmeter.pipeline.dvc_yaml import stages

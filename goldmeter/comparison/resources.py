@@ -9,8 +9,8 @@ from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.pairing import Blocks
 from goldmeter.estimates.column_facts import RESOURCES, SHARES, resource_measures
 from goldmeter.estimates.estimates import is_one_cluster, silenced
+from goldmeter.estimates.primary import Maximum, TargetVerdict, maximum_verdict
 from goldmeter.estimates.resources import kinds_of, signature, significant, statistic_of
-from goldmeter.estimates.targets import Maximum, TargetVerdict, maximum_verdict
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.statistics.arrays import BoolArray

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from goldmeter.estimates.headline import leaders
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.metrics_report import IfWrongEntry, Limited, MetricsReport, SuspectsEntry
-from goldmeter.estimates.primary import Primary
+from goldmeter.estimates.primary import Primary, maximum_verdict, target_verdict
 from goldmeter.estimates.suspects import Suspect
-from goldmeter.estimates.targets import maximum_verdict, target_verdict
 
 # The first suspects, of which is said what they would change.
 FIRST = 12

@@ -21,7 +21,7 @@ from goldmeter.estimates.metrics_report import (
     PreferenceEntry,
     PreferenceRank,
 )
-from goldmeter.estimates.targets import PREFERRED_OVER
+from goldmeter.estimates.primary import PREFERRED_OVER
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew

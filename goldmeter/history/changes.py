@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from goldmeter.comparison.measures import Measure, measures, without_threshold
 from goldmeter.console.format import CUT, abridged_apart
 from goldmeter.errors import LedgerError
-from goldmeter.estimates.columns import Candidate
-from goldmeter.history.fresh_rows import fresh
+from goldmeter.estimates.columns import Candidate, Mask
 from goldmeter.history.store import Contents
 from goldmeter.metrics.base import Floats
 from goldmeter.wording.alarms import Changed, changed
@@ -204,3 +203,12 @@ def _nights(nights: Sequence[tuple[datetime, FreshEntry]]) -> "list[Night]":
         Night(one["mean"], one["error"], one["rows"], when.weekday(), place in alarmed)
         for place, (when, one) in enumerate(nights)
     ]
+
+
+def fresh(measure: Measure, contents: Contents, seen: Contents) -> Mask:
+    """Which rows are new: one measured row of each content that is not in `seen`; shape (n,)."""
+    new = np.flatnonzero(~np.isnan(measure.values) & ~np.isin(contents, seen))
+    _, first = np.unique(contents[new], return_index=True)
+    chosen = np.zeros(len(contents), np.bool_)
+    chosen[new[first]] = True
+    return chosen

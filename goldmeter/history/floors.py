@@ -14,7 +14,7 @@ from goldmeter.console.format import CUT, abridged_apart
 from goldmeter.errors import LedgerError, ParamsError
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Candidate, Mask
-from goldmeter.history.fresh_rows import fresh
+from goldmeter.history.changes import fresh
 from goldmeter.history.store import Contents
 from goldmeter.wording.alarms import BeyondFloor, beyond_floor, floor_held, untested_floor
 

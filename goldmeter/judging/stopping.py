@@ -19,8 +19,7 @@ from goldmeter.estimates.headline import with_error
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.judge_bias import STATED_IN_WORDS, STATED_RATE
 from goldmeter.estimates.metrics_report import Limited, StoppedEntry
-from goldmeter.estimates.primary import VERDICT
-from goldmeter.estimates.targets import TargetVerdict, target_verdict
+from goldmeter.estimates.primary import VERDICT, TargetVerdict, target_verdict
 from goldmeter.judging.plan import Plan
 from goldmeter.judging.rows import requests_about, verdicts_of
 from goldmeter.judging.settings import Judge

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
-from goldmeter.dataset.proposal.dataset_section import is_tracked, write_dataset
-from goldmeter.dataset.proposal.section import NAME, written
+from goldmeter.dataset.proposal.section import NAME, is_tracked, write_dataset, written
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
 from goldmeter.labelling import mapping

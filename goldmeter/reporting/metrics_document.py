@@ -17,7 +17,7 @@ from goldmeter.estimates import (
     judge_bias,
     judge_calibration,
     judge_length,
-    label_sample,
+    labelled_rate,
     metrics_report,
     panel_estimates,
     preferences,
@@ -45,12 +45,11 @@ from goldmeter.estimates.if_wrong import suspects_entry
 from goldmeter.estimates.judge_calibration import Probabilities
 from goldmeter.estimates.metrics_report import best_first, primary_first
 from goldmeter.estimates.passes import Labelled, Passes
-from goldmeter.estimates.primary import VERDICT, Primary, Reason, primary
+from goldmeter.estimates.primary import VERDICT, Primary, Reason, Targets, decided, primary
 from goldmeter.estimates.score_parts import PartSums, ScoreParts, SecondSums
 from goldmeter.estimates.signature import VerdictSource, sacrebleu_signatures
 from goldmeter.estimates.sums import CandidateSums
 from goldmeter.estimates.suspects import Reading, suspects
-from goldmeter.estimates.targets import Targets, decided
 from goldmeter.estimates.weighting import (
     Mix,
     Mixing,
@@ -206,11 +205,11 @@ class _Run:
     @cached_property
     def selected(self) -> dict[str, metrics_report.SelectedLabels]:
         """The candidates whose labels are no random part of their rows, though params.yaml says so."""
-        return label_sample.selected(self.labelled.candidates, self.sums.candidates.values())
+        return labelled_rate.selected(self.labelled.candidates, self.sums.candidates.values())
 
     @cached_property
     def scored(self) -> list[CandidateSums]:
-        return label_sample.without_random(self.sums.candidates.values(), self.selected)
+        return labelled_rate.without_random(self.sums.candidates.values(), self.selected)
 
     @cached_property
     def decides(self) -> Primary:

@@ -22,7 +22,7 @@ from goldmeter.console.format import (
 )
 from goldmeter.estimates.failures import KINDS
 from goldmeter.estimates.metrics_report import AgreementEntry, MetricsReport
-from goldmeter.estimates.targets import TargetVerdict
+from goldmeter.estimates.primary import TargetVerdict
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.reporting import axes, reliability, score_tables, trends
 from goldmeter.reporting.cards import CardGroup

@@ -18,7 +18,7 @@ from goldmeter.console.terminal import console, plain, say
 from goldmeter.errors import ComparisonError, DataError, ParamsError
 from goldmeter.estimates.columns import Candidate, Hashes, hashed
 from goldmeter.estimates.estimates import rounded
-from goldmeter.estimates.targets import Targets
+from goldmeter.estimates.primary import Targets
 from goldmeter.pipeline import params
 from goldmeter.reporting.study_plan import systems_of
 from goldmeter.versions.version import WORKSPACE, Version, versions

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from goldmeter.estimates.targets import ShareOrMaximum
+from goldmeter.estimates.primary import ShareOrMaximum
 from goldmeter.pipeline.settings import Positive, Section
 
 

@@ -1,9 +1,11 @@
 """One flow at a time in a checkout; what killed processes leave: paths that DVC treats as locked, a cut dvc.lock."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,6 @@ from goldmeter.errors import GoldmeterError, ParamsError
 from goldmeter.pipeline import git
 from goldmeter.pipeline.files import exclusive, move, replacing
 from goldmeter.pipeline.yaml import parse_yaml
-from goldmeter.system.holders import holder_of
 
 WAITING = "Another flow runs in this checkout: waiting for its end"
 
@@ -152,3 +153,32 @@ def _may_have_written(pid: int, written: float) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= written + CLOCK_ERROR)
     except psutil.NoSuchProcess:
         return False
+
+
+def holder_of(path: Path) -> str:
+    """Return the process that has a path open, and its start, in words; "" if none is found.
+
+    Of several, the one that started first holds its lock: the others wait. Linux only; processes of other users are not
+    seen.
+    """
+    holders = sorted(_holders(str(path.resolve())))
+    if not holders:
+        return ""
+    started, number = holders[0]
+    return f"process {number}, started {datetime.fromtimestamp(started).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def _holders(path: str) -> Iterator[tuple[float, int]]:
+    """Yield start and number of each other process that has a path open."""
+    for number in psutil.pids():
+        if number == os.getpid():
+            continue
+        with suppress(OSError, psutil.Error):
+            if any(_target(link) == path for link in Path(f"/proc/{number}/fd").iterdir()):
+                yield psutil.Process(number).create_time(), number
+
+
+def _target(link: Path) -> str | None:
+    with suppress(OSError):
+        return str(link.readlink())
+    return None

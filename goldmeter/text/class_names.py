@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from goldmeter.text.expressions import boxed
-from goldmeter.text.hedges import definite
-from goldmeter.text.negation import Clauses, Mark, is_negation, joined, stands_alone
+from goldmeter.text.negation import Clauses, Mark, definite, is_negation, joined, stands_alone
 
 # Characters of what follows "the answer is", and how many such statements count, the last ones.
 LONGEST, MOST_STATED = 300, 20

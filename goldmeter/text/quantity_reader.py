@@ -10,8 +10,20 @@ from typing import NamedTuple
 from goldmeter.text.dates import moments
 from goldmeter.text.number_words import SCALES, has_number_word, spelt
 from goldmeter.text.numbers import CURRENCIES, MAX_DIGITS, as_ascii, in_figures
-from goldmeter.text.quantities import NO_UNIT, Bound, Found, Quantity, Reading, Tuple, Value
-from goldmeter.text.units import DECADE, SHARE, Unit, unit, unit_at
+from goldmeter.text.quantities import (
+    DECADE,
+    NO_UNIT,
+    SHARE,
+    Bound,
+    Found,
+    Quantity,
+    Reading,
+    Tuple,
+    Unit,
+    Value,
+    unit,
+    unit_at,
+)
 
 # Characters before a number in which its bound or currency is looked for.
 MAX_BEFORE, LONGEST_CURRENCY = 32, 6

@@ -21,8 +21,7 @@ from goldmeter.estimates.column_facts import RESOURCES
 from goldmeter.estimates.headline import deciding, not_compared, worse_of
 from goldmeter.estimates.human_labels import FEWEST, LABEL
 from goldmeter.estimates.metrics_report import HeadlineEntry, Limited, MetricEntry, MetricsReport, PredictionPowered
-from goldmeter.estimates.primary import VERDICT
-from goldmeter.estimates.targets import PREFERRED_OVER
+from goldmeter.estimates.primary import PREFERRED_OVER, VERDICT
 from goldmeter.wording.comparison_document import MeasureEntry, PairEntry, pairs_of_a_run
 from goldmeter.wording.comparison_lines import interval
 from goldmeter.wording.more_data import LABEL_COMMAND, by_judge_alone, in_full, most_needed

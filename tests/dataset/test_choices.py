@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.dataset.choices import First, first_index, option, place_of
+from goldmeter.dataset.proposal.command import with_task
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
 from goldmeter.dataset.proposal.proposal import Proposal
-from goldmeter.dataset.proposal.task import with_task
 from goldmeter.dataset.texts import UnusableValueError
 from tests.test_load import loaded
 

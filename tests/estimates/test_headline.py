@@ -15,10 +15,9 @@ from goldmeter.estimates import labelled_rate
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.headline import deciding, headlines, leaders, rates
-from goldmeter.estimates.primary import Primary
+from goldmeter.estimates.primary import Primary, decided
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import CandidateSums, candidate_sums
-from goldmeter.estimates.targets import decided
 from goldmeter.models import offline
 from goldmeter.statistics import mean_interval
 from tests.small_project import ROOT

@@ -9,7 +9,7 @@ from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.headline import headlines
 from goldmeter.estimates.human_labels import with_few_labelled
-from goldmeter.estimates.label_sample import selected, without_random
+from goldmeter.estimates.labelled_rate import selected, without_random
 from goldmeter.estimates.primary import Primary, Reason
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.wording import evidence

@@ -9,7 +9,7 @@ import pytest
 
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.preferences import entry, win_rates
-from goldmeter.estimates.targets import decided
+from goldmeter.estimates.primary import decided
 from goldmeter.judging.preference import SCHEMA
 from goldmeter.pipeline.tables import Parts, describe, write_part
 from goldmeter.pipeline.workers import Crew

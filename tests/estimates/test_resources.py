@@ -9,8 +9,8 @@ import pytest
 
 from goldmeter.comparison.measures import check_measures
 from goldmeter.errors import ParamsError
+from goldmeter.estimates.primary import Maximum, Targets
 from goldmeter.estimates.resources import significant
-from goldmeter.estimates.targets import Maximum, Targets
 from goldmeter.pipeline import params
 from goldmeter.reporting.metrics_document import Aggregate, Params, aggregate
 from goldmeter.reporting.settings import Report

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.errors import ParamsError
-from goldmeter.estimates.targets import decided, target_verdict
+from goldmeter.estimates.primary import decided, target_verdict
 
 SHARES = st.floats(0.0, 1.0)
 

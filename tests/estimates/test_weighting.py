@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.column_facts import SPLIT_IDS
-from goldmeter.estimates.targets import Targets
+from goldmeter.estimates.primary import Targets
 from goldmeter.estimates.weighting import check_weighting
 from goldmeter.pipeline.tables import about, describe
 from goldmeter.reporting.metrics_document import Aggregate, aggregate

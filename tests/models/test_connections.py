@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from goldmeter.errors import ModelError, ServerError
 from goldmeter.models import bounded_client
+from goldmeter.models.bounded_client import connection_problem, trusted_certificates
 from goldmeter.models.chat.client import Chat
 from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
-from goldmeter.models.connections import connection_problem, trusted_certificates
 from goldmeter.models.embedding.remote import OpenAIEncoder
 from goldmeter.models.servers import open_client
 from tests.judge_server import NO_KEY

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from goldmeter.__main__ import main
-from goldmeter.dataset.proposal.dataset_section import write_dataset
+from goldmeter.dataset.proposal.section import write_dataset
 from goldmeter.pipeline import params
 from goldmeter.pipeline.revisions import Library, revision_of
 from goldmeter.pipeline.yaml import load_yaml, parse_yaml

@@ -19,7 +19,7 @@ from openai import OpenAI
 
 from goldmeter.errors import GoldmeterError
 from goldmeter.models import offline
-from goldmeter.serving import judge_server, served_judge
+from goldmeter.serving import served_judge
 from goldmeter.serving.served_judge import (
     MODEL,
     NO_ROW,
@@ -45,7 +45,7 @@ PREDICATE = {"type": "predicate", "name": "correct", "instructions": "The answer
 def url() -> Iterator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(judge_server.app(), log_level="warning", lifespan="off")
+        config = uvicorn.Config(served_judge.app(), log_level="warning", lifespan="off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
         thread.start()
@@ -98,7 +98,7 @@ def test_bad_requests_are_told_as_openais_client_reads_them(url: str) -> None:
     for body in (b"{", b"[]", b"1" * 5000, b'{"messages": 1}', b"[" * 100_000):
         reply = httpx.post(f"{url}/chat/completions", content=body)
         assert (reply.status_code, reply.json()["error"]["type"]) == (400, "invalid_request_error")
-    assert httpx.post(f"{url}/decisions", content=b" " * (judge_server.MOST_BYTES + 1)).status_code == 413
+    assert httpx.post(f"{url}/decisions", content=b" " * (served_judge.MOST_BYTES + 1)).status_code == 413
     assert httpx.post(f"{url}/decisions", json={}, headers={"Host": "evil.example"}).status_code == 400
 
 
@@ -260,7 +260,7 @@ VALUES = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["questions", "input", "state", "messages", "response_format", "x"]), VALUES))
 def test_any_body_has_a_reply_or_is_a_bad_request(body: dict[str, Any]) -> None:
-    for form in judge_server.FORMS.values():
+    for form in served_judge.FORMS.values():
         with suppress(BadRequestError):
             assert json.dumps(form(body), allow_nan=False)
 
@@ -276,10 +276,10 @@ def test_log_probabilities_are_told_where_they_are_asked_for() -> None:
 
 
 def test_a_port_that_is_taken_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge_server, "opinion_of", lambda _: None)
+    monkeypatch.setattr(served_judge, "opinion_of", lambda _: None)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(GoldmeterError, match="choose another one"):
-            judge_server.serve(taken.getsockname()[1])
+            served_judge.serve(taken.getsockname()[1])
     assert models()["data"][0]["id"] == MODEL == served_judge.MODEL

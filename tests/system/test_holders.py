@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from goldmeter.system.holders import holder_of
+from goldmeter.system.locks import holder_of
 
 OPEN = "import os, sys; os.open(sys.argv[1], os.O_RDONLY); print('open', flush=True); sys.stdin.read()"
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.text.hedges import definite
-from goldmeter.text.negation import Mark
+from goldmeter.text.negation import Mark, definite
 from tests.hostile_texts import TEXTS
 
 

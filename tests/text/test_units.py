@@ -1,6 +1,6 @@
 import pytest
 
-from goldmeter.text.units import unit_at
+from goldmeter.text.quantities import unit_at
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,44 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from goldmeter.console.arguments import Parser
 from goldmeter.console.terminal import exit_status, say
-from goldmeter.dataset.proposal import cost, show
-from goldmeter.dataset.proposal.dataset_section import is_tracked, tables_in, write_dataset, write_params
+from goldmeter.dataset.joined import questions
+from goldmeter.dataset.normalized import normalized
+from goldmeter.dataset.proposal import names, show
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
 from goldmeter.dataset.proposal.proposal import Proposal
-from goldmeter.dataset.proposal.section import NAME, with_value
-from goldmeter.dataset.proposal.task import with_task, write_plan
-from goldmeter.dataset.tasks import TASKS
+from goldmeter.dataset.proposal.section import (
+    NAME,
+    is_tracked,
+    replaced,
+    tables_in,
+    with_value,
+    write_dataset,
+    write_params,
+    written_section,
+)
+from goldmeter.dataset.readers import READERS
+from goldmeter.dataset.settings import Dataset, Load, Params
+from goldmeter.dataset.table import tables
+from goldmeter.dataset.tasks import TASKS, Recognised, Task, Texts, classes, recognised, sections
 from goldmeter.errors import GoldmeterError, ParamsError
+from goldmeter.estimates import embedded_texts
+from goldmeter.ledger import root
+from goldmeter.ledger.vectors import Vectors
+from goldmeter.models.embedding.distinct_texts import FEWEST_TO_TELL
 from goldmeter.pipeline import params
+from goldmeter.pipeline.dvc_yaml import LEDGER
+from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.yaml import flow
 from goldmeter.system import locks, processes
 from goldmeter.system.command_supervisor import TIMED_OUT
 
@@ -61,7 +83,7 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
         for line in write_plan(found, proposal, before.get("task")):
             say(line)
     stops = show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
-    if told := cost.embedding():
+    if told := texts_to_embed():
         say(f"\n{told}")
     say("\n".join(["", *_next(path, stops=stops)]))
 
@@ -186,3 +208,110 @@ def _next(path: str, *, stops: bool) -> list[str]:
         f"next: dvc add {shlex.quote(path)}",
         evaluate.replace("next:", "     "),
     ]
+
+
+def texts_to_embed() -> str | None:
+    """A line about the texts in data/load that have no vector yet, or why they can't be embedded.
+
+    None: embedding takes less than a minute.
+    """
+    try:
+        with closing(Vectors(root() / "embed")) as ledger:
+            ledger.take_in(Path(LEDGER, "embed"))
+            ahead = embedded_texts.plan(_parts(), params.for_stage("embed"), ledger, FEWEST_TO_TELL)
+    except GoldmeterError as error:
+        return f"embed: {str(error).splitlines()[0]}"
+    return f"embed: {ahead}" if ahead and ahead.is_long else None
+
+
+def _parts() -> Iterator[pa.Table]:
+    """The parts that data/normalize will have."""
+    options = params.for_stage("normalize").normalize
+    yield from (normalized(part, options) for part in Parts(Path("data/load")))
+
+
+# Records that are looked at.
+MOST_RECORDS = 1_000
+NOT_JUDGED = "the offline judge was measured on questions with short answers"
+CHANGE = "to change it: --task"
+# Row by row, all that load may reject is of no interest here.
+_LOAD = Load(part_rows=50_000, max_chars=100_000, max_rejected=1.0, require_references=False)
+LOADED = Path("data/load")
+
+
+def with_task(proposal: Proposal, chosen: Task | None) -> tuple[Proposal, Recognised | None]:
+    """The proposal with its task, and what was recognised; None if the first records can't be loaded."""
+    try:
+        found = recognised(_texts(_sample(proposal), proposal))
+    except GoldmeterError:
+        return proposal, None  # load says it
+    tool = proposal.options["format"]
+    if tool and (always := READERS[tool].task):
+        found = Recognised(always, f"as in all files of {tool}", {})
+    if chosen is not None:
+        found = found if found.task == chosen else Recognised(chosen, "as chosen", {})
+    comment = f"{found.reason}; {CHANGE}"
+    options = {**proposal.options, "task": found.task}
+    return proposal._replace(options=options, comments={**proposal.comments, "task": comment}), found
+
+
+def write_plan(found: Recognised | None, proposal: Proposal, before: Task | None) -> Iterator[str]:
+    """Write the sections for a task that is another than before, and yield a line on each.
+
+    Args:
+        found: The task.
+        proposal: That was loaded.
+        before: The task that params.yaml named before; None, as of older projects, counts as qa.
+    """
+    if found is None or found.task == (before or "qa"):
+        return
+    if "classes" in found.options or found.task in {"choice", "classification"}:
+        found = found._replace(options={"classes": classes(_texts(_loaded(), proposal))})
+    plan = sections(found)
+    labelled = params.section(Dataset, {"dataset": dict(proposal.options)}, "dataset").all_have_labels
+    primary = None if labelled else plan.primary
+    provider = params.option("judge", "provider")
+    wanted = "offline" if plan.judged else "none"
+    content = params.PATH.read_bytes().decode()
+    for name, metrics in (("lexical", plan.lexical), ("semantic", plan.semantic)):
+        content = replaced(content, written_section(name, metrics, f"for dataset.task: {found.task}"), name)
+    content = with_value(content, ("gate", "primary"), primary)
+    if provider in {"offline", "none"}:
+        content = with_value(content, ("judge", "provider"), wanted)
+        provider = wanted
+    write_params(content)
+    yield f"for task {found.task}, {params.PATH} now has:"
+    yield f"  lexical: {', '.join(plan.lexical)}; semantic: {', '.join(plan.semantic) or 'none'}"
+    yield f"  gate.primary: {primary or ('none: human labels decide' if labelled else 'none: the judge decides')}"
+    yield f"  judge.provider: {provider}{'' if plan.judged or provider != 'none' else f'; {NOT_JUDGED}'}"
+
+
+def _sample(proposal: Proposal) -> list[Mapping[str, Any]]:
+    """The rows of the first records, as load reads them."""
+    limit: Mapping[str, Any] = {"limit": MOST_RECORDS, "label_file": None, "labels": "all", "scores": {}}
+    section = params.section(Dataset, {"dataset": {**proposal.options, **limit}}, "dataset")
+    both = Params(dataset=section, load=_LOAD)
+    return [row for part in tables(questions(both), both) for row in part["load"].to_pylist()]
+
+
+def _loaded() -> Iterator[Mapping[str, Any]]:
+    for part in Parts(LOADED):
+        yield from part.select(["id", "input", "references"]).to_pylist()
+
+
+def _texts(rows: Iterable[Mapping[str, Any]], proposal: Proposal) -> Texts:
+    """The texts of each question, and the words of the columns' names."""
+    by_id = {row["id"]: (row["input"], row["references"]) for row in rows}
+    both = [pair for pair in by_id.values() if pair[1]]
+    most = 1 if proposal.options["choices"] else None  # the letter, before the text
+    return Texts([input_ for input_, _ in both], [references[:most] for _, references in both], _words(proposal))
+
+
+def _words(proposal: Proposal) -> set[str]:
+    options = proposal.options
+    candidates = options["candidates"]
+    systems = [candidates] if isinstance(candidates.get("column"), str) else [*candidates.values()]
+    columns = [options["input"], options["choices"], flow(options["references"])]
+    columns += [one.get("response", "") for one in systems]
+    columns += [column.name for column in proposal.unused]
+    return {word for column in columns if column for word in names.words(column)}

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from goldmeter.errors import ModelError
+from goldmeter.models.bounded_client import connection_problem
 from goldmeter.models.chat.exchange import QUOTED_LENGTH, Endpoint
 from goldmeter.models.chat.replies import printable
-from goldmeter.models.connections import connection_problem
 from goldmeter.models.servers import open_client
 
 if TYPE_CHECKING:

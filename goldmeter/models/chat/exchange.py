@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from goldmeter.errors import ModelError, ServerError
+from goldmeter.models.bounded_client import ConnectionProblem, connection_problem
 from goldmeter.models.chat.envelope import CONTENT_FILTER
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.models.chat.refusals import REDIRECTS, Cause, Said, cause_of, error_status, said_in
 from goldmeter.models.chat.replies import EVENT_STREAM, NO_COMPLETION, STATUS, TIMEOUT, Reply, no_reply, printable
-from goldmeter.models.connections import ConnectionProblem, connection_problem
 from goldmeter.models.servers import ApiKey, open_client
 
 if TYPE_CHECKING:

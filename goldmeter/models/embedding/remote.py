@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldmeter.errors import ModelError, ServerError
-from goldmeter.models.connections import connection_problem
+from goldmeter.models.bounded_client import connection_problem
 from goldmeter.models.embedding.batches import ANOTHER, Vectors, Vectors64, batches, encode_batches
 from goldmeter.models.servers import ApiKey, open_client
 from goldmeter.pipeline.credentials import in_environment, without_credentials

@@ -15,6 +15,7 @@ from goldmeter.models.offline.vocabulary import LONGEST
 from goldmeter.text.quantities import (
     CONVERTED,
     DATE_FORMS,
+    SHARE,
     Asked,
     Found,
     Quantity,
@@ -25,7 +26,6 @@ from goldmeter.text.quantities import (
     is_part,
 )
 from goldmeter.text.quantity_reader import MAX_WHOLE, found_whole, values, whole
-from goldmeter.text.units import SHARE
 
 # Significant digits of a number that may be another one rounded.
 _FEWEST_DIGITS = 3

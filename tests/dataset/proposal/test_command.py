@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tasks.__main__
-from goldmeter.dataset.proposal import command, cost, show
+from goldmeter.dataset.proposal import command, show
 from goldmeter.dataset.proposal.given import read_sample
 from goldmeter.dataset.proposal.inputs import propose_log
 from goldmeter.dataset.proposal.proposal import propose
@@ -37,7 +37,7 @@ def clone(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (project / "data/mine.csv").write_text(CSV, encoding="utf-8")
     monkeypatch.setattr(command, "_load", lambda: None)
     monkeypatch.setattr(command.show, "loaded", lambda *_: None)
-    monkeypatch.setattr(command.cost, "embedding", lambda: None)
+    monkeypatch.setattr(command, "texts_to_embed", lambda: None)
     return project
 
 
@@ -260,14 +260,14 @@ def test_failed_scores_that_would_stop_the_run_are_told(capsys: pytest.CaptureFi
 @pytest.mark.usefixtures("project")
 def test_a_long_first_run_is_told_with_the_way_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tasks.__main__.main(["load"]) == 0
-    few = cost.embedding()
-    monkeypatch.setattr(cost, "FEWEST_TO_TELL", 2)
-    short = cost.embedding()
+    few = command.texts_to_embed()
+    monkeypatch.setattr(command, "FEWEST_TO_TELL", 2)
+    short = command.texts_to_embed()
     monkeypatch.setattr(distinct_texts, "LONG", 0)
-    long = cost.embedding()
+    long = command.texts_to_embed()
     edit(lambda content: content.update(semantic={}))
 
-    assert (few, short, cost.embedding()) == (None, None, None)
+    assert (few, short, command.texts_to_embed()) == (None, None, None)
     assert str(long).startswith("embed: 30 texts of ")
     assert str(long).endswith("To do without: semantic: {} in params.yaml")
 
@@ -277,7 +277,7 @@ def test_a_model_that_is_not_there_is_told_before_the_first_run() -> None:
     assert tasks.__main__.main(["load"]) == 0
     edit(lambda content: content["embed"].update(model="nowhere"))
 
-    assert str(cost.embedding()).startswith("embed: ")
+    assert str(command.texts_to_embed()).startswith("embed: ")
 
 
 @pytest.mark.usefixtures("clone")

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.dataset.proposal import command
+from goldmeter.dataset.proposal.command import with_task, write_plan
 from goldmeter.dataset.proposal.given import Chosen
 from goldmeter.dataset.proposal.inputs import propose_for
 from goldmeter.dataset.proposal.section import with_value
-from goldmeter.dataset.proposal.task import with_task, write_plan
 from goldmeter.dataset.tasks import PLANS, TASKS, Task
 from goldmeter.errors import ParamsError
 from goldmeter.pipeline import params
@@ -43,7 +43,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The references in data/load are those of the file."""
     texts = [{"id": str(row), "input": each["text"], "references": [each["label"]]}
              for row, each in enumerate(rows_of("classification"))]  # fmt: skip
-    monkeypatch.setattr("goldmeter.dataset.proposal.task._loaded", lambda: texts)
+    monkeypatch.setattr("goldmeter.dataset.proposal.command._loaded", lambda: texts)
 
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task not in {"choice", "classification"}])

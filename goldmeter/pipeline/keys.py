@@ -1,9 +1,10 @@
 """Keys of tables: whether they are unique over all parts, and whether a part has those of the part it was made from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -13,10 +14,6 @@ from goldmeter.pipeline.tables import Parts
 Hashes = NDArray[np.uint64]
 # Columns that identify a row, in any table.
 KEYS = ("id", "candidate", "metric", "slice", "slice_value")
-# Bytes of text hashed at a time: each takes some 30 bytes of memory meanwhile.
-CHUNK_BYTES = 1 << 20
-# Increment and multipliers of SplitMix64 (Steele, Lea and Flood 2014).
-_STEP, _FIRST, _SECOND = (np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class KeyHashes:
@@ -45,11 +42,15 @@ def hashes_of(table: pa.Table, columns: Sequence[str]) -> Hashes:
 
     Equal rows have equal hashes. Columns are of texts, bytes, or a type that Arrow can write as text.
     """
-    total = np.zeros(table.num_rows, np.uint64)
-    for name in [name for name in columns if name in table.column_names]:
-        values = [_hashed(chunk) for array in table[name].chunks for chunk in _chunks(_binary(array))]
-        total = _mixed(total + _STEP + np.concatenate([np.zeros(0, np.uint64), *values]))
-    return total
+    named = [name for name in columns if name in table.column_names]
+    frame = pa.table({name: _hashable(table[name]) for name in named}).to_pandas()
+    return np.asarray(pd.util.hash_pandas_object(frame, index=False, categorize=False), np.uint64)
+
+
+def _hashable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Bytes, and all else as texts: pandas hashes numbers with and without nulls in other ways."""
+    is_bytes = pa.types.is_binary(column.type) or pa.types.is_fixed_size_binary(column.type)
+    return column.cast(pa.binary() if is_bytes else pa.string())
 
 
 def with_hashes(parts: Parts, columns: Sequence[str], hashes: Hashes) -> tuple[pa.Table, NDArray[np.int64]]:
@@ -116,46 +117,3 @@ def _key(table: pa.Table, columns: Sequence[str], row: int) -> str | None:
         return None
     values = [table[name][row].as_py() for name in columns if name in table.column_names]
     return "/".join(str(value) for value in values if value is not None)
-
-
-def _binary(column: pa.Array) -> pa.Array:
-    """The values as bytes with 64-bit offsets, null as no bytes."""
-    if pa.types.is_fixed_size_binary(column.type):
-        column = column.cast(pa.binary())
-    elif not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
-        column = column.cast(pa.large_string())
-    return pc.fill_null(column.cast(pa.large_binary()), b"")
-
-
-def _chunks(column: pa.Array) -> Iterator[pa.Array]:
-    """Slices of at most CHUNK_BYTES, or of one row."""
-    offsets, start = _offsets(column), 0
-    while start < len(column):
-        end = max(int(np.searchsorted(offsets, offsets[start] + CHUNK_BYTES, side="right")) - 1, start + 1)
-        yield column.slice(start, end - start)
-        start = end
-
-
-def _offsets(column: pa.Array) -> NDArray[np.int64]:
-    offsets: NDArray[np.int64] = np.frombuffer(column.buffers()[1], np.int64)
-    return offsets[column.offset : column.offset + len(column) + 1]
-
-
-def _hashed(column: pa.Array) -> Hashes:
-    """Sum of the bytes of each value, each times a number that depends on its position; then mixed."""
-    offsets = _offsets(column)
-    content = column.buffers()[2] or b""
-    text = np.frombuffer(content, np.uint8)[offsets[0] : offsets[-1]].astype(np.uint64)
-    lengths = np.diff(offsets)
-    positions = np.arange(len(text), dtype=np.int64) - np.repeat(offsets[:-1] - offsets[0], lengths)
-    weights = _mixed(np.arange(1, lengths.max(initial=0) + 1, dtype=np.uint64) * _STEP)
-    sums = np.zeros(len(text) + 1, np.uint64)
-    np.cumsum((text + np.uint64(1)) * weights[positions], out=sums[1:])  # 1: a NUL counts too
-    return _mixed(sums[offsets[1:] - offsets[0]] - sums[offsets[:-1] - offsets[0]])
-
-
-def _mixed(values: Hashes) -> Hashes:
-    """The finaliser of SplitMix64."""
-    values = (values ^ (values >> np.uint64(30))) * _FIRST
-    values = (values ^ (values >> np.uint64(27))) * _SECOND
-    return values ^ (values >> np.uint64(31))

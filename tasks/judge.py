@@ -103,34 +103,32 @@ def expect(params: Params) -> Contract:
             gxe.ExpectColumnValuesToNotBeNull(column=name, row_condition=status.is_in(measured)),
             gxe.ExpectColumnValuesToBeNull(column=name, row_condition=status.is_in(unmeasured)),
         ]
-    few = gxe.ExpectColumnPairValuesAToBeGreaterThanB(
-        column_A="failed_allowed",
-        column_B="failed",
-        or_equal=True,
-        notes="Too many rows have no verdict; the limit is judge.max_unmeasured; they count for "
-        "aggregate.max_unmeasured, too.",
-    )
-    few_pairs = gxe.ExpectColumnPairValuesAToBeGreaterThanB(
-        column_A="pairs_failed_allowed",
-        column_B="pairs_failed",
-        or_equal=True,
-        notes="Too many pairs of answers have no preference; the limit is judge.max_unmeasured.",
-    )
     return Contract(
-        rows=rows,
-        counts=[
-            gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize"),
-            few,
-            *([few_pairs] if params.judge.preference else []),
-            gxe.ExpectColumnValuesToBeBetween(
-                column="canaries_failed",
-                min_value=0,
-                max_value=0,
-                notes="The judge is wrong about rows whose verdict is known: another model, or prompt, is needed.",
-            ),
-        ],
-        same_keys_as="normalize",
+        rows=rows, counts=_expect_counts(has_pairs=params.judge.preference is not None), same_keys_as="normalize"
     )
+
+
+def _expect_counts(*, has_pairs: bool) -> list[Any]:
+    """Expect that no row is lost, few rows and pairs of answers fail, and no canary does."""
+    from great_expectations import expectations as gxe
+
+    failed = {
+        "failed": "Too many rows have no verdict; the limit is judge.max_unmeasured; they count for "
+        "aggregate.max_unmeasured, too.",
+    }
+    if has_pairs:
+        failed["pairs_failed"] = "Too many pairs of answers have no preference; the limit is judge.max_unmeasured."
+    known = "The judge is wrong about rows whose verdict is known: another model, or prompt, is needed."
+    return [
+        gxe.ExpectColumnPairValuesToBeEqual(column_A="rows", column_B="rows_normalize"),
+        *(
+            gxe.ExpectColumnPairValuesAToBeGreaterThanB(
+                column_A=f"{count}_allowed", column_B=count, or_equal=True, notes=notes
+            )
+            for count, notes in failed.items()
+        ),
+        gxe.ExpectColumnValuesToBeBetween(column="canaries_failed", min_value=0, max_value=0, notes=known),
+    ]
 
 
 def _expect_judges(status: Any) -> list[Any]:

@@ -320,20 +320,12 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
         compared.shared_value(compared.sums.base),
         compared.shared_value(compared.sums.head),
     )
-    interval: DifferenceEntry = {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "p_value": estimate.p_value,
-        "method": str(estimate.method),
-        "notes": [*estimate.method.notes],
-    }
     entry: MeasureEntry = {
         "role": role,
         "unit": "points" if compared.head.is_share else "score",
         "base": base,
         "head": head,
-        "difference": interval,
+        "difference": _interval(difference),
         "verdict": difference.verdict,
         "n": estimate.n,
         "margin": difference.margin,
@@ -361,6 +353,18 @@ def _measure_entry(difference: Difference, role: Role, noise: Noise) -> MeasureE
             "difference": {"value": plain.value, "low": plain.low, "high": plain.high, "p_value": plain.p_value},
         }
     return entry
+
+
+def _interval(difference: Difference) -> DifferenceEntry:
+    estimate = difference.estimate
+    return {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "p_value": estimate.p_value,
+        "method": str(estimate.method),
+        "notes": [*estimate.method.notes],
+    }
 
 
 def _judge_share(compared: Compared, noise: Noise) -> float:

@@ -30,7 +30,7 @@ from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
 
 if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics.threshold import Side
+    from goldmeter.statistics.threshold import RiskBand, Side
 
 
 def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
@@ -135,7 +135,7 @@ def show_band(share: float) -> None:
         ParamsError: The share is out of range, or the labels are no random part of the rows.
         DataError: The labels do not show that the offline judge is right often enough anywhere.
     """
-    from goldmeter.statistics.threshold import fewest_decided, risk_band
+    from goldmeter.statistics.threshold import risk_band
 
     if not 0.0 < share < 0.5:  # noqa: PLR2004 (a coin)
         raise ParamsError(f"--band {share:g}: expected a share above 0 and below 0.5, such as 0.02")
@@ -155,14 +155,20 @@ def show_band(share: float) -> None:
         )
     groups = [group for part in parts for group in part.groups]
     clusters = [group for group, is_known in zip(groups, known, strict=True) if is_known]
-    band = risk_band(p[known], labels[known], share, clusters)
+    _print_band(risk_band(p[known], labels[known], share, clusters), share, p, int(known.sum()))
+
+
+def _print_band(band: "RiskBand", share: float, p: NDArray[np.float64], labelled: int) -> None:
+    """Print a band, and what it leaves to the language model of answers with these probabilities."""
+    from goldmeter.statistics.threshold import fewest_decided
+
     sides = [
         _side("passes", f"above {band.high:g}", band.passes) if band.high < 1.0 else _none("passes", band.passes),
         _side("fails", f"below {band.low:g}", band.fails) if band.low > 0.0 else _none("fails", band.fails),
     ]
     if (band.low, band.high) == (0.0, 1.0):
         raise DataError(
-            f"judge.band: {known.sum():,} labels do not show that the offline judge is wrong in at most {share:.3g} of "
+            f"judge.band: {labelled:,} labels do not show that the offline judge is wrong in at most {share:.3g} of "
             f"any answers. It {'; it '.join(sides)}. {fewest_decided(share):,} independent labelled answers on one "
             "side are needed, and more if it is wrong on some: label more (python -m flows.label --by random), or "
             "allow a larger share"
@@ -170,7 +176,7 @@ def show_band(share: float) -> None:
     decided = (p < band.low) | (p > band.high)
     say(
         f"judge: with 95 % confidence at most {100 * share:.3g} % of what the offline judge decides is wrong, on "
-        f"answers like the {known.sum():,} labelled ones"
+        f"answers like the {labelled:,} labelled ones"
     )
     for side in sides:
         say(f"  it {side}")

@@ -77,13 +77,7 @@ def report_files(
     measured: MetricsReport = documents[METRICS]
     summary = summarize(parts, estimates, measured, options, crew or Crew())
     candidates = summary.run.names
-    families = _primary_first(
-        {
-            name: metrics(facts, summary.measured, candidates, summary.survey.reasons)
-            for name, facts in summary.facts.items()
-        },
-        measured["primary"]["measure"],
-    )
+    families = _families(summary, measured)
     all_metrics = [metric for family in families.values() for metric in family]
     gated = [metric for metric in all_metrics if metric.gated and metric.rows]
     distributions, without_distribution = _distributions(all_metrics, summary)
@@ -128,6 +122,13 @@ def report_files(
         "reports/plots/pass_rates.json": to_json(interval_rows(estimates, "pass_")),
         "reports/plots/distributions.json": to_json(distribution_rows(distributions)),
     }
+
+
+def _families(summary: RunSummary, measured: MetricsReport) -> dict[str, list[MetricScores]]:
+    """The metrics of each family, the primary one first."""
+    reasons, candidates = summary.survey.reasons, summary.run.names
+    found = {name: metrics(facts, summary.measured, candidates, reasons) for name, facts in summary.facts.items()}
+    return _primary_first(found, measured["primary"]["measure"])
 
 
 def _card(

@@ -24,7 +24,7 @@ from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
 from goldmeter.text.normalization import normalize, normalized_column
-from goldmeter.text.number_words import has_number_word
+from goldmeter.text.numbers import has_number_word
 
 # Suspects that are listed, and questions whose texts are read at most, those that most systems fail first.
 MOST, MOST_READ = 100, 20_000

@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from goldmeter.text.dates import moments
-from goldmeter.text.number_words import SCALES, has_number_word, spelt
-from goldmeter.text.numbers import CURRENCIES, MAX_DIGITS, as_ascii, in_figures
+from goldmeter.text.numbers import CURRENCIES, MAX_DIGITS, SCALES, as_ascii, has_number_word, in_figures, spelt
 from goldmeter.text.quantities import (
     DECADE,
     NO_UNIT,

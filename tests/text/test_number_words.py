@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.text.number_words import has_number_word, spelt
+from goldmeter.text.numbers import has_number_word, spelt
 
 
 def read(text):

@@ -13,7 +13,7 @@ from goldmeter.models.offline.polarity import polarity_of, says
 from goldmeter.models.offline.same_quantities import compared
 from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.trees import shipped
-from goldmeter.text.number_words import is_roman
+from goldmeter.text.numbers import is_roman
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ import numpy as np
 from goldmeter.comparison.found_logs import Found, Hashes, Run
 from goldmeter.console.format import points
 from goldmeter.dataset.readers import tables
-from goldmeter.statistics.arrays import FloatArray
+from goldmeter.statistics.arrays import BoolArray, Bounds, FloatArray
 from goldmeter.statistics.clusters import FewClusters
 from goldmeter.statistics.paired import PairedDifference, paired_difference
 from goldmeter.wording.claims import SCHEMA, AdoptDocument, ClaimEntry, FileEntry, RunEntry, Shown
@@ -120,9 +120,10 @@ class _Differences(NamedTuple):
     """
 
     measured: FloatArray
-    groups: Hashes | None
     of_all: FloatArray | None
     lost: FloatArray
+    is_measured: BoolArray
+    groups: Hashes | None
     is_share: bool
 
 
@@ -136,12 +137,10 @@ def _differences(runs: Sequence[Run], pair: Pair) -> _Differences | None:
     there = ~(np.isnan(before) | np.isnan(after))
     if there.sum() < 2:  # noqa: PLR2004 (no spread)
         return None
-    groups = None if head.groups is None else head.groups[others][there]
     is_share, lost = _is_share(base, head, pair.score), np.isnan(after) * 1.0 - np.isnan(before)
     of_all = np.nan_to_num(after) - np.nan_to_num(before) if sign > 0 and is_share else None
-    if groups is not None and not 1 < len(np.unique(groups)) < len(groups):
-        groups = None
-    return _Differences(sign * (after - before)[there], groups, of_all, lost, is_share)
+    groups = None if head.groups is None else head.groups[others]
+    return _Differences(sign * (after - before)[there], of_all, lost, there, groups, is_share)
 
 
 def _sign(base: Run, head: Run, score: str) -> float:
@@ -189,7 +188,7 @@ def _claim(runs: Sequence[Run], pair: Pair, found: _Differences | None, level: f
         "head": pair.head,
         "score": score,
         "is_share": score is not None and _is_share(base, head, score),
-        "claimed": claimed,
+        "claimed": _finite(claimed),
         "shared": shared if found is None else len(found.measured),
         "only_base": len(base.keys) - shared,
         "only_head": len(head.keys) - shared,
@@ -210,16 +209,23 @@ def _finite(value: float | None) -> float | None:
 
 
 def _tested(found: _Differences, level: float) -> PairedDifference:
-    bounds = (0.0, 1.0) if found.is_share else (-np.inf, np.inf)
+    groups = None if found.groups is None else found.groups[found.is_measured]
+    return _paired(found.measured, groups, level, (0.0, 1.0) if found.is_share else (-np.inf, np.inf))
+
+
+def _paired(
+    differences: FloatArray, groups: Hashes | None, level: float, bounds: Bounds = (0.0, 1.0)
+) -> PairedDifference:
+    clusters = groups if groups is not None and 1 < len(np.unique(groups)) < len(groups) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewClusters)
-        return paired_difference(found.measured, found.groups, bounds, level)
+        return paired_difference(differences, clusters, bounds, level)
 
 
 def _verdict(found: _Differences, result: PairedDifference, claimed: float, level: float) -> tuple[Shown, str | None]:
     if result.low > 0.0:
-        of_all = None if found.of_all is None else paired_difference(found.of_all, None, (0.0, 1.0), level)
-        if of_all and of_all.low <= 0.0 and paired_difference(found.lost, None, (0.0, 1.0), level).low > 0.0:
+        of_all = None if found.of_all is None else _paired(found.of_all, found.groups, level)
+        if of_all and of_all.low <= 0.0 and _paired(found.lost, found.groups, level).low > 0.0:
             return Shown.UNMEASURED, f"{points(of_all.value)} points with unmeasured answers as wrong ones"
         return Shown.REAL_WIN, None if claimed > 0.0 else "the logs' own rates claim none: they are of other rows"
     if result.high < 0.0:
@@ -250,8 +256,7 @@ def _entry(run: Run, score: str | None) -> RunEntry:
         "rows": run.rows,
         "score": score if measured else None,
         "measured": measured,
-        "rate": total / measured if measured else None,
+        "rate": _finite(total / measured) if measured else None,
         "rate_of_all": total / run.rows if measured and is_good_share else None,
         "labels_by_people": run.labels,
-        "beside": [*run.beside],
     }

@@ -64,7 +64,7 @@ class Run:
         sums: Name → number of measured rows, and the sum of their scores.
         lower_is_better: Scores of which less is better.
         labels: Number of verdicts by people, which are never scores of a tool.
-        beside: Paths in the folder of files that say more of the log.
+        paths: The log, and the files that say more of it.
     """
 
     tool: str
@@ -81,7 +81,7 @@ class Run:
     sums: Mapping[str, tuple[int, float]]
     lower_is_better: frozenset[str]
     labels: int
-    beside: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
 
     @property
     def content(self) -> str:
@@ -130,7 +130,7 @@ def find(folder: Path, *, by_id: bool = False, largest: int = LARGEST) -> Found:
     for path in files:
         try:
             heads[path] = _recognised(path)
-        except DataError as error:
+        except (DataError, OSError) as error:
             not_read.append(NotRead(_name(path, folder), str(error)))
     beside = {path for path, (tool, head) in heads.items() if _is_beside(path, tool, head)}
     runs: list[Run] = []
@@ -142,7 +142,7 @@ def find(folder: Path, *, by_id: bool = False, largest: int = LARGEST) -> Found:
             continue
         try:
             runs += _runs([path, *own], tool, head, folder, by_id=by_id, largest=largest)
-        except DataError as error:
+        except (DataError, OSError) as error:
             not_read.append(NotRead(_name(path, folder), f"{tool}: {error}".replace(f"{folder.as_posix()}/", "")))
     runs.sort(key=lambda run: (run.date, run.file, run.task, run.system))
     return Found(*_without_copies(runs, not_read), len(files))
@@ -225,7 +225,7 @@ def _runs(
     name = _name(path, folder)
     for (task, system), rows in found.items():
         run = _run(rows, tool, name, system, task, date, dated_by, lower)
-        yield replace(run, beside=tuple(_name(other, folder) for other in files[1:]))
+        yield replace(run, paths=tuple(files))
 
 
 def _add(rows: _Rows, values: Mapping[str, Value], *, by_id: bool) -> None:

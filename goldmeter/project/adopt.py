@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -13,16 +14,18 @@ from rich.table import Column, Table
 
 from goldmeter.comparison import found_logs
 from goldmeter.comparison.claims import document
+from goldmeter.comparison.found_logs import Found
 from goldmeter.console.arguments import Parser
 from goldmeter.console.format import listed
 from goldmeter.console.terminal import console, exit_status, plain, say, write_markup
+from goldmeter.dataset.record import file_name
 from goldmeter.errors import DataError
 from goldmeter.pipeline import git
 from goldmeter.pipeline.files import to_json
 from goldmeter.project import template
 from goldmeter.reporting.page import render_claims
 from goldmeter.wording import claims
-from goldmeter.wording.claims import AdoptDocument, RunEntry
+from goldmeter.wording.claims import AdoptDocument
 
 STDOUT = Path("-")
 PAGE = Path("adopted.html")
@@ -74,7 +77,7 @@ def _adopt(chosen: argparse.Namespace) -> int:
         chosen.html.write_text(render_claims(result), encoding="utf-8")
         say(f"page: {chosen.html}", sys.stderr if chosen.json == STDOUT else sys.stdout)
     if chosen.into is not None:
-        _make_project(chosen.into, folder, result)
+        _make_project(chosen.into, found, result)
     if not found.runs:
         raise DataError(f"{folder}: no log of a tool that is known below it")
     return 0
@@ -107,32 +110,28 @@ def _table(*names: str) -> Table:
     return Table(*(Column(name, overflow="fold") for name in names), box=SIMPLE_HEAD)
 
 
-def _make_project(into: Path, folder: Path, result: AdoptDocument) -> None:
+def _make_project(into: Path, found: Found, result: AdoptDocument) -> None:
     """Make a project with the newest run of most rows, and map it by `init`.
 
     Raises:
         DataError: There is no run, or `init` fails.
     """
 
-    def order(run: RunEntry) -> tuple[int, str]:
-        return run["rows"], run["date"]
-
-    newest = max(result["runs"], key=order, default=None)
+    newest = max(found.runs, key=attrgetter("rows", "date"), default=None)
     if newest is None:
-        raise DataError(f"{folder}: no run to go on from")
+        raise DataError(f"{result['folder']}: no run to go on from")
     into.mkdir(parents=True, exist_ok=True)
     template.make_project(into)
-    source = folder / newest["file"]
-    target = into / DATA / source.name
-    for file in (target, into / CLAIMS):
+    names = [file_name(Path(path.name)) for path in newest.paths]
+    for file in (into / DATA / names[0], into / CLAIMS):
         file.parent.mkdir(parents=True, exist_ok=True)
-    for name in (newest["file"], *newest["beside"]):
-        shutil.copyfile(folder / name, target.with_name(Path(name).name))
+    for path, name in zip(newest.paths, names, strict=True):
+        shutil.copyfile(path, into / DATA / name)
     (into / CLAIMS).write_text(to_json(result), encoding="utf-8")
     if git.run("rev-parse", "--git-dir", folder=into).returncode:
         git.run("init", "--quiet", folder=into)
-    say(f"a project in {into}, which goes on from {newest['file']}", sys.stderr)
-    command = [sys.executable, "-m", "flows.init", (DATA / source.name).as_posix()]
+    say(f"a project in {into}, which goes on from {newest.file}", sys.stderr)
+    command = [sys.executable, "-m", "flows.init", (DATA / names[0]).as_posix()]
     environment = os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
     if subprocess.run(command, cwd=into, env=environment, stdout=sys.stderr, check=False).returncode:
         raise DataError(

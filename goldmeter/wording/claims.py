@@ -29,10 +29,7 @@ CLASSES = {Shown.REAL_WIN: "right", Shown.REAL_LOSS: "wrong"}
 
 
 class RunEntry(TypedDict):
-    """A run: rates are means of the score, over measured rows and over all rows with unmeasured ones as 0.
-
-    beside: files that say more of the log.
-    """
+    """A run: rates are means of the score, over measured rows and over all rows with unmeasured ones as 0."""
 
     tool: str
     file: str
@@ -46,7 +43,6 @@ class RunEntry(TypedDict):
     rate: float | None
     rate_of_all: float | None
     labels_by_people: int
-    beside: list[str]
 
 
 class ClaimEntry(TypedDict):
@@ -107,7 +103,7 @@ def result(document: AdoptDocument) -> str:
     verdicts = [claim["verdict"] for claim in document["claims"]]
     each = ", ".join(f"{kind} {verdicts.count(kind)}" for kind in Shown if kind in verdicts)
     first = len(document["runs"]) - len(verdicts)
-    earliest = f"; {counted(first, 'run has', 'runs have')} no earlier run of the same questions"
+    earliest = f"; {counted(first, 'run has', 'runs have')} no earlier one of that tool, task, system and questions"
     return f"{counted(len(verdicts), 'pair')} of successive runs{each and f': {each}'}{earliest}"
 
 

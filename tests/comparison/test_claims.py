@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from benchmarks import adopt
 from benchmarks.adopt import MAKERS, Answer, Version
+from goldmeter.comparison import found_logs
 from goldmeter.comparison.claims import document, families, family
 from goldmeter.comparison.found_logs import Found, Run, date_of, find
 from goldmeter.errors import DataError
@@ -110,6 +111,28 @@ def test_a_win_by_leaving_answers_out_of_the_denominator_is_not_real() -> None:
 
 def test_failed_calls_that_were_wrong_before_leave_a_win_real() -> None:
     assert verdict(run(values=[0.0] * 40), run(values=[np.nan] * 10 + [1.0] * 30)) == Shown.REAL_WIN
+
+
+def test_unmeasured_rows_of_few_conversations_are_as_uncertain_as_their_clusters() -> None:
+    """12 of 20 conversations are won and 6 fail: 30 points of 100 rows, but of 20 that are independent."""
+    base = run(values=[0.0] * 60 + [1.0] * 40)
+    groups = np.repeat(np.arange(20, dtype=np.uint64), 5)
+    head = run(values=[1.0] * 60 + [np.nan] * 30 + [1.0] * 10, groups=groups)
+
+    assert verdict(base, head) == Shown.UNMEASURED
+
+
+def test_scores_whose_sum_is_no_number_have_no_rate() -> None:
+    said = document(Found([run(values=[1e308] * 20), run(file="b", values=[1.0] * 20)], [], 2), "f")
+
+    assert (said["runs"][0]["rate"], said["claims"][0]["claimed"]) == (None, None)
+
+
+def test_a_file_that_is_gone_when_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    adopt.promptfoo(version(0, [True, False]), tmp_path)
+    monkeypatch.setattr(found_logs, "_is_beside", lambda path, *_: path.unlink())
+
+    assert [one.file for one in find(tmp_path).not_read] == ["promptfoo_0.json"]
 
 
 def test_runs_of_one_date_are_said_to_have_no_known_order() -> None:

@@ -1,13 +1,16 @@
 """`goldmeter adopt FOLDER` outside of a project: table, page, JSON, and a project that goes on from there."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from benchmarks import adopt as made
 from benchmarks.adopt import Answer, Version
-from goldmeter.project import adopt
+from goldmeter.pipeline import git
+from goldmeter.project import adopt, template
 from tests.hostile_texts import TEXTS
 
 
@@ -67,6 +70,20 @@ def test_a_folder_without_logs_is_an_error_that_names_what_is_there(
     assert adopt.main([str(tmp_path)]) == 2
 
     assert "not read: plot.png" in capsys.readouterr().out
+
+
+def test_a_log_whose_name_is_no_text_goes_on_under_the_name_that_was_printed(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = logs / os.fsdecode(b"\xff.json")
+    (logs / "promptfoo_1.json").rename(named)
+    for module in (subprocess, git):
+        monkeypatch.setattr(module, "run", lambda *_, **__: subprocess.CompletedProcess([], 0))
+    monkeypatch.setattr(template, "make_project", lambda _: None)
+
+    assert adopt.main([str(logs), "--into", str(tmp_path / "project")]) == 0
+
+    assert (tmp_path / "project/data/adopted/\\xff.json").read_bytes() == named.read_bytes()
 
 
 @pytest.mark.long

@@ -8,15 +8,18 @@ import base64
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
+from goldmeter.comparison.gate import Gate
+from goldmeter.comparison.of_versions import compare_versions
 from goldmeter.errors import ExportError, GoldmeterError
 from goldmeter.estimates.estimate_rows import REPEATED
 from goldmeter.estimates.metrics_report import METRICS
 from goldmeter.exports.results import results, written
+from goldmeter.history.labelled_answers import compare_options
 from goldmeter.pipeline import git, params, revisions
 from goldmeter.pipeline.contents import report_of
 from goldmeter.pipeline.dvc_yaml import GOLDMETER_YAML, stages
@@ -25,13 +28,14 @@ from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.tables import Parts
 from goldmeter.reporting.metrics_document import aggregate
 from goldmeter.text.json_objects import unique_members
-from goldmeter.versions.version import LOCK, PARAMS, PIPELINE, WORKSPACE
+from goldmeter.versions.version import LOCK, PARAMS, PIPELINE, WORKSPACE, versions
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:goldmeter:evaluation-result:v1"
 PAYLOAD = "application/vnd.in-toto+json"
 _COMMIT = re.compile("[0-9a-f]{40,64}")
 _NAMES_A_MODEL = {"provider", "model", "revision", "precision"}
+_COMPARED = ("sha256", "base", "head", "decision")
 _HEADLINE = ("measure", "value", "low", "high", "n", "status", "by")
 # Files that git keeps and numbers depend on.
 _IN_GIT = (PARAMS, PIPELINE, LOCK, GOLDMETER_YAML, "prompts", "tasks")
@@ -40,13 +44,15 @@ Outcome = Literal["confirmed", "differs", "could not be checked"]
 Place = tuple[str | int, ...]
 Claims = dict[Place, Any]
 _COMMIT_AT, _RESULTS_AT, _COMPARISON_AT = (("predicate", name) for name in ("commit", "results", "comparison"))
+_DECISION_AT = (*_COMPARISON_AT, "decision")
 
 
 class Checked(NamedTuple):
-    """A claim of an attestation, and what came of it."""
+    """A claim of an attestation, and what came of it; why: it could not be checked, if many could not for one reason."""
 
     claim: str
     outcome: Outcome
+    why: str | None = None
 
 
 def attest(target: Path, key: Path | None = None, comparison: Path | None = None) -> None:
@@ -58,11 +64,15 @@ def attest(target: Path, key: Path | None = None, comparison: Path | None = None
         comparison: What `flows.compare --json` wrote, for the gate's decision.
 
     Raises:
-        VersionError: There are no results, or older ones than settings and data.
-        ExportError: A file can't be read or written.
+        VersionError: There are no results, or older ones than settings and data; or a compared version is not here.
+        ExportError: A file can't be read or written, or its comparison has another decision if it is made again.
     """
+    document = _comparison(comparison) if comparison else {}
+    if document and document["decision"] != _decided(document):
+        options = "`python -m tasks attest` takes what `python -m flows.compare` wrote without --map and --rescore"
+        raise ExportError(f"{comparison}: its versions and settings give another decision now; {options}")
     with results(WORKSPACE) as found:
-        text = to_json(_statement(cast(Mapping[str, Any], found.report), comparison))
+        text = to_json(_statement(cast(Mapping[str, Any], found.report), document))
     if key:
         text = to_json(_envelope(text.encode(), _key(key, "private").sign(_pae(text.encode()))))
     with written(target) as temporary:
@@ -84,36 +94,44 @@ def recheck(path: Path, key: Path | None = None, comparison: Path | None = None)
     if signature and signature.outcome == "differs":
         return [signature]
     claimed = _claims(_decoded(payload, path), path)
-    try:
-        derived, why = _derived(), ""
-    except (GoldmeterError, OSError, LookupError) as error:
-        derived, why = {}, f" ({error})"
-    now = _claims(_statement(derived, comparison), path)
+    document = _comparison(comparison) if comparison else {}
+    unknown: dict[Place, str] = {} if document else {_COMPARISON_AT: "no --comparison was given"}
+    report = _unless_unknown(_derived, _RESULTS_AT, unknown)
+    decision = _unless_unknown(lambda: _decided(document), _DECISION_AT, unknown) if document else None
+    now = _claims(_statement(report or {}, document and document | {"decision": decision}), path)
     checked = [signature] if signature else []
     for place in dict.fromkeys([*claimed, *now]):
-        named = " / ".join(map(str, place)) + (why if place[:2] == _RESULTS_AT else "")
-        checked.append(Checked(named, _outcome(place, claimed, now)))
+        why = next((why for source, why in unknown.items() if place[: len(source)] == source), None)
+        outcome = _outcome(place, claimed, now) if why is None else "could not be checked"
+        checked.append(Checked(" / ".join(map(str, place)), outcome, why))
     return checked
 
 
+def _unless_unknown(derive: Callable[[], dict[str, Any]], place: Place, unknown: dict[Place, str]) -> Any:
+    """What can be derived; None if that fails, whose reason is then added to `unknown`."""
+    try:
+        return derive()
+    except (GoldmeterError, OSError, LookupError) as error:
+        unknown[place] = str(error)
+        return None
+
+
 def _outcome(place: Place, claimed: Claims, now: Claims) -> Outcome:
-    """Compare a claim with what was derived; what has no counterpart differs, unless its source is not here."""
+    """Compare a claim with what was derived; what has no counterpart differs, unless it is a file that is not here."""
     if place not in claimed:
         return "differs"
-    if place == _COMMIT_AT:
+    if place == _COMMIT_AT and claimed[place] is not None:
         return _of_commit(claimed[place])
     if place in now:
-        return "confirmed" if json.dumps(claimed[place]) == json.dumps(now[place]) else "differs"
-    source = place[:2]
-    is_missing = source in (_RESULTS_AT, _COMPARISON_AT) and not any(one[:2] == source for one in now)
-    if place[0] == "subject" and not (file := Path(str(place[1]))).is_file():
-        is_missing = any(file.is_relative_to(one) for one in _places())
-    return "could not be checked" if is_missing else "differs"
+        is_same = json.dumps(claimed[place]) == json.dumps(now[place])
+        return "confirmed" if is_same else "could not be checked" if place == _COMMIT_AT else "differs"
+    is_missing = place[0] == "subject" and not (file := Path(str(place[1]))).is_file()
+    return "could not be checked" if is_missing and any(file.is_relative_to(one) for one in _places()) else "differs"
 
 
 def _of_commit(claimed: Any) -> Outcome:
     """Whether the files that git keeps are those of a commit."""
-    if claimed is None or git.answer("rev-parse", "--git-dir") is None:
+    if git.answer("rev-parse", "--git-dir") is None:
         return "could not be checked"
     if not (isinstance(claimed, str) and _COMMIT.fullmatch(claimed)):
         return "differs"
@@ -121,8 +139,8 @@ def _of_commit(claimed: Any) -> Outcome:
     return "differs" if same is None else "confirmed"
 
 
-def _statement(report: Mapping[str, Any], comparison: Path | None) -> dict[str, Any]:
-    """The statement of the files here. report: as reports/metrics.json; {} if unknown: the numbers are left out."""
+def _statement(report: Mapping[str, Any], comparison: Mapping[str, Any]) -> dict[str, Any]:
+    """The statement of the files here. report: as reports/metrics.json; comparison: the document; {} leaves one out."""
     library, settings = revisions.read(), params.effective()
     decide = {name: value for name, value in settings.items() if name != "run"}
     clean = git.answer("status", "--porcelain", "--", *_IN_GIT) == ""
@@ -139,7 +157,7 @@ def _statement(report: Mapping[str, Any], comparison: Path | None) -> dict[str, 
         {"name": name, "digest": {"sha256": sha256(Path(name)).hex()}} for name in _files() if Path(name).is_file()
     ]
     predicate |= {"results": _numbers(report)} if report else {}
-    predicate |= {"comparison": _compared(comparison)} if comparison else {}
+    predicate |= {"comparison": {name: comparison[name] for name in _COMPARED}} if comparison else {}
     return {"_type": STATEMENT, "subject": files, "predicateType": PREDICATE, "predicate": predicate}
 
 
@@ -190,12 +208,23 @@ def _models(section: Any) -> Any:
     return ([one for value in section if (one := _models(value))] or None) if isinstance(section, list) else None
 
 
-def _compared(path: Path) -> dict[str, Any]:
-    """The digest of a comparison, and the gate's decision."""
+def _comparison(path: Path) -> dict[str, Any]:
+    """A comparison of two versions, with the digest of its file."""
     document = _decoded(path.read_bytes(), path)
-    if not isinstance(document, dict) or "decision" not in document:
+    if not isinstance(document, dict) or not {"base", "head", "decision"} <= document.keys():
         raise ExportError(f"{path}: no comparison; `python -m flows.compare BASE --json FILE` writes one")
-    return {"sha256": sha256(path).hex(), "decision": document["decision"]}
+    return document | {"sha256": sha256(path).hex()}
+
+
+def _decided(comparison: Mapping[str, Any]) -> dict[str, Any]:
+    """The gate's decision on the two versions of a comparison by the settings here."""
+    try:
+        named = [str(comparison[side]["commit"] or comparison[side]["name"]) for side in ("base", "head")]
+    except (LookupError, TypeError) as error:
+        raise ExportError(f"the comparison does not name its versions ({error!r})") from None
+    gate = params.section(Gate, params.raw(), "gate")
+    with versions(named) as (base, head):
+        return cast(dict[str, Any], compare_versions(base, head, gate, compare_options())["decision"])
 
 
 def _claims(statement: Any, path: Path) -> Claims:
@@ -207,11 +236,12 @@ def _claims(statement: Any, path: Path) -> Claims:
         }
         others = {(name,): value for name, value in statement.items() if name != "subject"}
         claims = dict(leaf for place, value in (files | others).items() for leaf in _leaves(value, place))
-        is_unique = len(files) == len(statement["subject"])
+        names = [one["name"] for one in statement["subject"]]
+        is_ordered = names == sorted({str(name) for name in names})
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ExportError(f"{path}: no in-toto Statement ({error!r}); `python -m tasks attest` writes one") from None
-    if not is_unique:
-        raise ExportError(f"{path}: no statement of one digest for each file: a file is named twice")
+    if not is_ordered:
+        raise ExportError(f"{path}: no statement of one digest for each file, by name")
     return claims
 
 

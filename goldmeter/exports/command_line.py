@@ -1,6 +1,7 @@
 """`python -m tasks export`, `gx`, `attest` and `recheck`: their arguments and last lines; forms are imported late."""
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -161,7 +162,12 @@ def _recheck(chosen: argparse.Namespace) -> None:
     checked = attestation.recheck(chosen.target, chosen.key, chosen.comparison)
     others = [one for one in checked if one.outcome != "confirmed"]
     for one in others:
-        say(f"{one.outcome}: {one.claim}")
+        if one.why is None:
+            say(f"{one.outcome}: {one.claim}")
+    for why, number in Counter(one.why for one in others if one.why is not None).items():
+        say(f"could not be checked: {counted(number, 'claim')}: {why}")
     say(f"confirmed: {len(checked) - len(others):,} of {counted(len(checked), 'claim')}")
-    if differing := sum(one.outcome == "differs" for one in checked):
-        raise ExportError(f"{chosen.target}: {differing:,} of {counted(len(checked), 'claim')} differ")
+    if others:
+        differing = sum(one.outcome == "differs" for one in others)
+        unchecked = f"{len(others) - differing:,} could not be checked"
+        raise ExportError(f"{chosen.target}: {differing:,} of {counted(len(checked), 'claim')} differ, {unchecked}")

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from goldmeter.exports import attestation
+from goldmeter.pipeline.tables import write_part
 from tasks.__main__ import main
 from tests.reporting.made import inputs, row
 
@@ -43,6 +46,13 @@ def run(exported_run: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
     shutil.copytree(exported_run, project, dirs_exist_ok=True)
     return project
+
+
+def with_derived_numbers(run: Path) -> None:
+    """Write the numbers that follow from the tables of a run."""
+    (run / "data/preference").mkdir()
+    write_part(pa.table({"id": pa.array([], pa.string())}), run / "data/preference", 0)
+    (run / "reports/metrics.json").write_text(json.dumps(attestation._derived()), encoding="utf-8")
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -3,13 +3,13 @@
 import base64
 import json
 import random
+import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from goldmeter.errors import ExportError
 from goldmeter.exports import attestation
 from goldmeter.exports.attestation import attest, recheck
-from goldmeter.pipeline.tables import write_part
+from goldmeter.wording.verdicts import Decision
 from tasks.__main__ import main
+from tests.exports.conftest import with_derived_numbers
 
-DECISION = {"verdict": "ship", "reason": "better"}
+VERSIONS = {"base": {"name": "v1", "commit": None}, "head": {"name": "workspace", "commit": None}}
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +44,9 @@ def attested(run: Path, attested_run: Path) -> Path:
 
 
 def make(run: Path) -> None:
-    (run / "data/preference").mkdir()
-    write_part(pa.table({"id": pa.array([], pa.string())}), run / "data/preference", 0)
-    (run / "reports/metrics.json").write_text(json.dumps(attestation._derived()), encoding="utf-8")
-    (run / "comparison.json").write_text(json.dumps({"decision": DECISION}), encoding="utf-8")
+    with_derived_numbers(run)
+    compared = VERSIONS | {"decision": attestation._decided(VERSIONS)}
+    (run / "comparison.json").write_text(json.dumps(compared), encoding="utf-8")
     key = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
     (run / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     (run / "public.pem").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
@@ -73,7 +73,8 @@ def test_what_was_attested_is_confirmed() -> None:
     statement = json.loads(Path("plain.json").read_text(encoding="utf-8"))
 
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
-    assert statement["predicate"]["comparison"]["decision"] == DECISION
+    assert statement["predicate"]["comparison"]["decision"]["verdict"] in {*Decision}
+    assert statement["predicate"]["comparison"]["base"] == VERSIONS["base"]
     assert statement["predicate"]["results"]["metrics"]["borealis"]["semantic_similarity"]["n_failed"] == 1
     assert "params.yaml" in [one["name"] for one in statement["subject"]]
     assert {*outcomes("plain.json").values()} == {"confirmed"}
@@ -113,15 +114,92 @@ def confirmed(name: str, *, key: bool) -> bool:
         return False
 
 
+def derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers, files and the decision are derived once: they are the same each time."""
+    compared = attestation._comparison(Path("comparison.json"))
+    derived, decided, places = attestation._derived(), attestation._decided(compared), attestation._places()
+    fresh = attestation._statement(derived, compared | {"decision": decided})
+    values = {"_derived": derived, "_decided": decided, "_statement": fresh, "_places": places}
+    for name, value in values.items():
+        monkeypatch.setattr(attestation, name, lambda *_, value=value: value)
+
+
+def rewritten() -> Iterator[tuple[bytes, bool]]:
+    """Attestations that say something else, or the same in another way, and whether they are to be signed."""
+    plain, signed = (Path(f"{name}.json").read_text(encoding="utf-8") for name in ("plain", "signed"))
+    yield from ((change_digit(plain, place).encode(), False) for place in places_of(r"\d", plain))
+    yield from ((plain.replace(old, new).encode(), False) for old, new in CONFUSABLE.items() if old in plain)
+    statement, envelope = json.loads(plain), json.loads(signed)
+    subjects = statement["subject"]
+    for number, one in enumerate(subjects):
+        digest = one["digest"]["sha256"]
+        others = [{"sha256": digest.upper()}, {"sha256": digest[:-1]}, {"sha256": [digest]}, {"sha512": digest}, {}]
+        for other in others:
+            yield (
+                json.dumps(statement | {"subject": replaced(subjects, number, one | {"digest": other})}).encode(),
+                False,
+            )
+        for name in (one["name"] + " ", "./" + one["name"], one["name"].upper(), [one["name"]], ""):
+            yield json.dumps(statement | {"subject": replaced(subjects, number, one | {"name": name})}).encode(), False
+        moved = [*subjects[number + 1 :], *subjects[: number + 1]]
+        if moved != subjects:
+            yield json.dumps(statement | {"subject": moved}).encode(), False
+        yield json.dumps(statement | {"subject": replaced(subjects, number)}).encode(), False
+    for name in statement:
+        yield plain.replace("{", f'{{"{name}": 1, ', 1).encode(), False
+        escaped = f'"\\u{ord(name[0]):04x}{name[1:]}"'
+        yield plain.replace("{", f"{{{escaped}: 1, ", 1).encode(), False
+    for part in ("payload", "sig"):
+        text = envelope[part] if part == "payload" else envelope["signatures"][0]["sig"]
+        others = [
+            text + "=",
+            text.rstrip("=") or text,
+            text + "\n",
+            " " + text,
+            text.replace("+", "-").replace("/", "_"),
+        ]
+        flipped = [text[:i] + ("A" if text[i] != "A" else "B") + text[i + 1 :] for i in range(0, len(text), 997)]
+        for other in {*others, *flipped, text[:-4], ""} - {text}:
+            change = {"payload": other} if part == "payload" else {"signatures": [{"sig": other}]}
+            yield json.dumps(envelope | change).encode(), True
+    for kind in ("", "application/vnd.in-toto+json ", "application/vnd.in‑toto+json", "text/plain", None, ["x"]):
+        yield json.dumps(envelope | {"payloadType": kind}).encode(), True
+    yield json.dumps(envelope | {"signatures": envelope["signatures"] * 2}).encode(), True
+    yield json.dumps(envelope | {"signatures": [envelope["signatures"][0] | {"keyid": "a"}]}).encode(), True
+    yield json.dumps(envelope | {"payload": base64.b64encode(b" " + plain.encode()).decode()}).encode(), True
+    yield plain.encode(), True
+
+
+# Character → another one that looks the same.
+CONFUSABLE = {"aurora": "\u0430urora", "params.yaml": "params\u2024yaml", "f1": "f\u0031\u200b", "https": "http\u0455"}
+
+
+def places_of(pattern: str, text: str) -> list[int]:
+    return [found.start() for found in re.finditer(pattern, text)]
+
+
+def change_digit(text: str, place: int) -> str:
+    return f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}"
+
+
+def replaced(values: list[Any], place: int, *others: Any) -> list[Any]:
+    return [*values[:place], *others, *values[place + 1 :]]
+
+
+@pytest.mark.long
+def test_a_thousand_changed_attestations_are_not_confirmed(attested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    derived_once(monkeypatch)
+    bundles = {*rewritten()}
+
+    for content, is_signed in bundles:
+        (attested / "changed.json").write_bytes(content)
+        assert not confirmed("changed.json", key=is_signed), content[:2000]
+    assert len(bundles) >= 1000
+
+
 @pytest.mark.property
 def test_no_changed_statement_is_confirmed(attested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers and files are derived once: they are the same each time."""
-    derived, stated = attestation._derived(), attestation._statement
-    fresh = stated(derived, Path("comparison.json"))
-    monkeypatch.setattr(attestation, "_derived", lambda: derived)
-    monkeypatch.setattr(attestation, "_statement", lambda *_: fresh)
-    places = attestation._places()
-    monkeypatch.setattr(attestation, "_places", lambda: places)
+    derived_once(monkeypatch)
     plain, signed = (Path(f"{name}.json").read_bytes() for name in ("plain", "signed"))
     meaning = json.loads(plain)
 
@@ -186,6 +264,30 @@ def test_a_changed_folder(attested: Path, change: Callable[[Path], None], claim:
     found = outcomes("plain.json")
 
     assert {one for name, one in found.items() if name.startswith(claim)} == {outcome}
+
+
+@pytest.mark.usefixtures("attested")
+def test_a_decision_that_its_versions_do_not_give_is_neither_attested_nor_confirmed() -> None:
+    document = json.loads(Path("comparison.json").read_text(encoding="utf-8"))
+    document["decision"]["verdict"] = next(one for one in Decision if one != document["decision"]["verdict"])
+    Path("comparison.json").write_text(json.dumps(document), encoding="utf-8")
+
+    with pytest.raises(ExportError, match="another decision"):
+        attest(Path("x.json"), None, Path("comparison.json"))
+    assert outcomes("plain.json")["predicate / comparison / sha256"] == "differs"
+    assert outcomes("plain.json")["predicate / comparison / decision / verdict"] == "confirmed"
+
+
+@pytest.mark.usefixtures("attested")
+def test_a_decision_without_its_base_could_not_be_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.rmtree("v1")
+
+    status = main(["recheck", "plain.json", "--comparison", "comparison.json"])
+
+    assert (status, {outcome for claim, outcome in outcomes("plain.json").items() if " / decision / " in claim}) == (
+        2, {"could not be checked"}
+    )  # fmt: skip
+    assert "v1" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("attested")

@@ -5,16 +5,15 @@ import shlex
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from tests.documents import blocks, commands
+from tests.exports.conftest import with_derived_numbers
 from tests.small_project import ROOT
 
 PAGE = ROOT / "docs/how-to/export.md"
 
 
-@pytest.mark.usefixtures("run")
-def test_the_commands_write_what_they_name() -> None:
+def test_the_commands_write_what_they_name(run: Path) -> None:
+    with_derived_numbers(run)
     for block in blocks(PAGE):
         for command in commands(block) if block.runs else ():
             _, _, module, *arguments = shlex.split(command.line)

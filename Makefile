@@ -81,6 +81,7 @@ check-docs: setup-dev  # that the reference, dvc.lock and the tests' settings ar
 
 docs: setup-dev  # the reference in README and docs/, made again from the code and params.yaml, and the site site/index.html
 	cog -r -I . $(GENERATED)
+	python -m scripts.reference.json_output
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
 
 pictures: setup-dev  # makes docs/pictures from a run of the bundled example, by Chromium

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from goldmeter.console.arguments import Parser
+from goldmeter.console.json_output import add_json, print_json
 from goldmeter.console.terminal import exit_status, write_markup
-from goldmeter.pipeline.files import to_json
 from goldmeter.reporting.robust import Options, conclusions, print_table, to_markdown
 
 
@@ -23,7 +23,7 @@ def parser() -> Parser:
     also = "a version whose judge gave verdicts on the same answers, with another model or prompt; may be repeated"
     add("--also", action="append", default=[], metavar="VERSION", help=also)
     add("--without", type=Path, metavar="FILE", help="ids with references under suspicion, one in each line")
-    add("--json", action="store_true", help="print all of it as JSON")
+    add_json(command_line)
     add("--markdown", action="store_true", help="print it as Markdown")
     return command_line
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     def command() -> int:
         found = conclusions(chosen.names, Options(chosen.measure, chosen.also, chosen.without))
         if chosen.json:
-            write_markup(to_json({"schema": 1, "conclusions": found}, ascii_only=True))
+            print_json({"conclusions": found})
         elif chosen.markdown:
             write_markup("\n".join(map(to_markdown, found)))
         else:

@@ -8,7 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 from goldmeter.console.arguments import Parser
+from goldmeter.console.json_output import add_json, print_json
 from goldmeter.console.terminal import console, exit_status, is_terminal, say
+from goldmeter.errors import DataError
 from goldmeter.exports import command_line
 from goldmeter.pipeline import stage_server
 
@@ -93,6 +95,8 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     with_value = {"action": "append", "default": [], "metavar": "NAME=VALUE"}
     add("-S", "--set-param", dest="changes", **with_value, help="with this value, as in `dvc exp run -S`; repeat")
     add("--write", action="store_true", help="also write these values into params.yaml")
+    for name in ("params", "summary", "history", "plan-study", "noise", "verify"):
+        add_json(commands[name])
     commands["params"].set_defaults(run=_params)
     every = "print every measure, not only those to look at first"
     commands["summary"].add_argument("--all", action="store_true", help=every)
@@ -104,7 +108,6 @@ def _add_others(commands: Mapping[str, Parser]) -> None:
     commands["plan-study"].set_defaults(run=_plan_study)
     measured = "whose noise; default: the primary measure of the last run"
     commands["noise"].add_argument("--measure", metavar="NAME", help=measured)
-    commands["noise"].add_argument("--json", action="store_true", help="print all of it as JSON")
     commands["noise"].set_defaults(run=_noise)
     command_line.add_arguments(commands["export"])
     command_line.add_gx(commands["gx"])
@@ -127,7 +130,6 @@ def _add_plan_study(add: Callable[..., object]) -> None:
     add("--difference", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0], metavar="POINTS", help=points)
     add("--power", type=float, default=0.8, metavar="P", help="probability of detection; default: %(default)s")
     add("--measure", metavar="NAME", help="what to plan for; default: the primary measure of the last run")
-    add("--json", action="store_true", help="print all of it as JSON")
 
 
 # Each command imports what it needs: some of that takes seconds.
@@ -198,10 +200,15 @@ _WITH_OPTIONS = {"answer": _answer, "judge": _judge, "embed": _embed}
 def _params(chosen: argparse.Namespace) -> None:
     from goldmeter.reference import command
 
-    command.show(chosen.setting, chosen.changes, explained=chosen.explain, written=chosen.write)
+    command.show(chosen.setting, chosen.changes, explained=chosen.explain, written=chosen.write, is_json=chosen.json)
 
 
 def _summary(chosen: argparse.Namespace) -> None:
+    if chosen.json:
+        from goldmeter.exports.results import headlines
+
+        print_json(headlines())
+        return
     from goldmeter.history import labelled_answers, last_run
     from goldmeter.reporting import summary
 
@@ -214,7 +221,7 @@ def _summary(chosen: argparse.Namespace) -> None:
 def _history(chosen: argparse.Namespace) -> None:
     from goldmeter.history import show
 
-    show.show() if chosen.html is None else show.write(chosen.html)
+    show.show(is_json=chosen.json) if chosen.html is None else show.write(chosen.html)
 
 
 def _plan_study(chosen: argparse.Namespace) -> None:
@@ -230,8 +237,14 @@ def _noise(chosen: argparse.Namespace) -> None:
 
 
 def _verify(chosen: argparse.Namespace) -> None:
-    from goldmeter.versions.verification import verify
+    from goldmeter.versions.verification import verified, verify
 
+    if chosen.json:
+        found = verified(chosen.versions)
+        print_json({"versions": found})
+        if any(one.problems for one in found):
+            raise DataError("something is damaged or missing")
+        return
     for each in verify(chosen.versions):
         say(str(each))
 

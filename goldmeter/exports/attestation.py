@@ -48,7 +48,7 @@ _DECISION_AT = (*_COMPARISON_AT, "decision")
 
 
 class Checked(NamedTuple):
-    """A claim of an attestation, and what came of it; why: it could not be checked, if many could not for one reason."""
+    """A claim of an attestation, and what came of it; why: the reason, if its source is not here."""
 
     claim: str
     outcome: Outcome

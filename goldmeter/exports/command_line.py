@@ -7,6 +7,7 @@ from pathlib import Path
 
 from goldmeter.console.arguments import Parser
 from goldmeter.console.format import counted
+from goldmeter.console.json_output import add_json, print_json, texts_to_stderr
 from goldmeter.console.terminal import say
 from goldmeter.errors import ExportError
 
@@ -41,12 +42,14 @@ def add_gx(parser: Parser) -> None:
 def add_attest(parser: Parser) -> None:
     """Add the arguments of `python -m tasks attest`."""
     _add_attestation(parser, "the JSON file to write", "private key (Ed25519, PEM) that signs it; default: not signed")
+    add_json(parser)
     parser.set_defaults(run=_attest)
 
 
 def add_recheck(parser: Parser) -> None:
     """Add the arguments of `python -m tasks recheck`."""
     _add_attestation(parser, "what `attest` wrote", "public key (Ed25519, PEM) by which it has to be signed")
+    add_json(parser)
     parser.set_defaults(run=_recheck)
 
 
@@ -153,6 +156,9 @@ def _attest(chosen: argparse.Namespace) -> None:
     from goldmeter.exports import attestation
 
     attestation.attest(chosen.target, chosen.key, chosen.comparison)
+    if chosen.json:
+        print_json({"file": chosen.target, "signed": chosen.key is not None})
+        return
     say(f"{chosen.target}: {'signed' if chosen.key else 'not signed'}")
 
 
@@ -161,12 +167,15 @@ def _recheck(chosen: argparse.Namespace) -> None:
 
     checked = attestation.recheck(chosen.target, chosen.key, chosen.comparison)
     others = [one for one in checked if one.outcome != "confirmed"]
-    for one in others:
-        if one.why is None:
-            say(f"{one.outcome}: {one.claim}")
-    for why, number in Counter(one.why for one in others if one.why is not None).items():
-        say(f"could not be checked: {counted(number, 'claim')}: {why}")
-    say(f"confirmed: {len(checked) - len(others):,} of {counted(len(checked), 'claim')}")
+    with texts_to_stderr(is_json=chosen.json):
+        for one in others:
+            if one.why is None:
+                say(f"{one.outcome}: {one.claim}")
+        for why, number in Counter(one.why for one in others if one.why is not None).items():
+            say(f"could not be checked: {counted(number, 'claim')}: {why}")
+        say(f"confirmed: {len(checked) - len(others):,} of {counted(len(checked), 'claim')}")
+    if chosen.json:
+        print_json({"confirmed": not others, "claims": checked})
     if others:
         differing = sum(one.outcome == "differs" for one in others)
         unchecked = f"{len(others) - differing:,} could not be checked"

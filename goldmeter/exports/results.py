@@ -1,19 +1,20 @@
 """What is exported of a run: reports/metrics.json of a version, and the candidates that were asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from goldmeter.errors import ExportError
 from goldmeter.estimates.metrics_report import METRICS, Candidates, MetricsReport, reading
 from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import replacing
-from goldmeter.versions.version import Version, versions
+from goldmeter.versions.version import WORKSPACE, Version, versions
 
 # Characters of a hash that tell apart names which are shortened or changed to fit a target.
 HASH_CHARS = 8
+CONCLUSIONS = ("confidence", "dataset", "primary", "headlines", "leaders", "comparisons", "targets", "worst_slices")
 
 
 class Results(NamedTuple):
@@ -45,6 +46,17 @@ def results(name: str, candidates: Sequence[str] = ()) -> Iterator[Results]:
             if candidate not in every:
                 raise ExportError(f"--candidate: {unknown('candidate', candidate, [*every])}")
         yield Results(of_run, report, {one: every[one] for one in candidates or every})
+
+
+def headlines() -> dict[str, Any]:
+    """The conclusions of the last run, those of its reports/metrics.json that a claim may be made from.
+
+    Raises:
+        VersionError: There are no results, or older ones than settings and data.
+    """
+    with results(WORKSPACE) as found:
+        document: Mapping[str, Any] = found.report
+        return {name: document.get(name) for name in CONCLUSIONS}
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from rich.text import Text
 from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.of_versions import compare_several
 from goldmeter.console.format import NONE, counted, visible
+from goldmeter.console.json_output import print_json
 from goldmeter.console.terminal import console, say
 from goldmeter.errors import ComparisonError
 from goldmeter.history.labelled_answers import compare_options
@@ -35,9 +36,12 @@ NOTHING = (
 )
 
 
-def show() -> None:
+def show(*, is_json: bool = False) -> None:
     """Print the last runs, and the state and alarms of each schedule."""
     out, schedules = console(), series(read())
+    if is_json:
+        print_json({"schedules": [one._asdict() | {"status": one.status} for one in schedules]})
+        return
     if not schedules:
         out.print(NOTHING)
         return

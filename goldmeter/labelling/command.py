@@ -5,8 +5,10 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from goldmeter.console.arguments import Parser
+from goldmeter.console.json_output import add_json, print_json, texts_to_stderr
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.dataset.proposal.section import NAME, is_tracked, write_dataset, written
 from goldmeter.dataset.settings import Dataset
@@ -31,8 +33,15 @@ def main(arguments: Sequence[str]) -> int:
         command_line.error("give --rows N to choose answers, or --take FILE to take labels back")
     if chosen.rows is not None and chosen.rows < 1:
         command_line.error(f"--rows {chosen.rows}: expected a number from 1")
+
+    def body() -> None:
+        with texts_to_stderr(is_json=chosen.json):
+            result = _take(chosen.take) if chosen.take else _choose(chosen)
+        if chosen.json:
+            print_json(result)
+
     try:
-        return exit_status(lambda: _take(chosen.take) if chosen.take else _choose(chosen))
+        return exit_status(body)
     finally:
         processes.stop()
 
@@ -59,30 +68,31 @@ def parser() -> Parser:
     )
     add("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"where to write the sheet; default: {OUTPUT}")
     add("--take", type=Path, nargs="+", default=[], metavar="FILE", help="sheets with labels; one per rater")
+    add_json(command_line)
     return command_line
 
 
-def _choose(options: argparse.Namespace) -> None:
-    """Choose answers, say what their labels will give, and write the sheet."""
+def _choose(options: argparse.Namespace) -> dict[str, Any]:
+    """Choose answers, say what their labels will give, and write the sheet; returns what of it JSON has."""
     by: By = options.by
     run, dataset = read_run(), _dataset()
     mapping.require_watched()
     before = design_of(run, known_entries(run, mapping.label_path(dataset), dataset.labels))
     confidence = params.for_stage("aggregate").aggregate.confidence
     choice = choose(run, before, options.rows, by, confidence)
-    for line in widths(run, before, choice, confidence):
-        say(line)
-    say("")
+    lines = [*widths(run, before, choice, confidence)]
+    say("\n".join([*lines, ""]))
     paths = write_sheet(run, choice, options.output)
     if options.output == OUTPUT:
         Path(OUTPUT, ".gitignore").write_text("*\n", encoding="utf-8")
     for path in paths:
         say(path)
     say(f"next: label in either; then python -m flows.label --take {choice.name}.csv")
+    return {"sheets": paths, "notes": lines}
 
 
-def _take(files: Sequence[Path]) -> None:
-    """Take labels back, and let params.yaml read them."""
+def _take(files: Sequence[Path]) -> dict[str, Any]:
+    """Take labels back, and let params.yaml read them; returns what of it JSON has."""
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
         run, dataset = read_run(), _dataset()
         mapping.require_watched()
@@ -95,13 +105,15 @@ def _take(files: Sequence[Path]) -> None:
         options = mapping.with_labels(params.effective()[NAME], dataset, names, design.labels)
         write_entries(path, run, outcome.entries, design)
         kept = write_dataset(options, written(options, COMMENTS))
-    _report(path, outcome.added, int(design.labelled.sum()), [*outcome.lines, *design.notes])
+    labelled, notes = int(design.labelled.sum()), [*outcome.lines, *design.notes]
+    _report(path, outcome.added, labelled, notes)
     say(f"{params.PATH}: section {NAME} reads them; labels: {design.labels}")
     if kept:
         say(
             f"{params.PATH} had changes that were not committed; to get it back: git cat-file -p {kept} > {params.PATH}"
         )
     say(f"next: {_version(path)}\n      python -m flows.evaluate")
+    return {"labels": path, "design": design.labels, "added": outcome.added, "labelled": labelled, "notes": notes}
 
 
 def _report(path: Path, added: int, labelled: int, notes: Sequence[str]) -> None:

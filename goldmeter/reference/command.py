@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, RootModel
 
+from goldmeter.console.json_output import print_json
 from goldmeter.console.terminal import console, plain, say
 from goldmeter.errors import ParamsError, did_you_mean
 from goldmeter.metrics.catalogue import names
@@ -32,7 +33,7 @@ class Setting(NamedTuple):
     source: str
 
 
-def show(setting: str | None, changes: Sequence[str], *, explained: bool, written: bool) -> None:
+def show(setting: str | None, changes: Sequence[str], *, explained: bool, written: bool, is_json: bool) -> None:
     """Print the settings, or the meaning of one.
 
     Args:
@@ -40,6 +41,7 @@ def show(setting: str | None, changes: Sequence[str], *, explained: bool, writte
         changes: Values of the command line.
         explained: Print the meaning instead.
         written: Also write the changes into params.yaml.
+        is_json: Print the settings as JSON.
 
     Raises:
         ParamsError: There is no such setting, or params.yaml or a change is wrong.
@@ -55,6 +57,9 @@ def show(setting: str | None, changes: Sequence[str], *, explained: bool, writte
         override(params.PATH, changes)
         found = in_force()
         wanted = [each for each in found if each.path in {one.path for one in wanted}]
+    if is_json:
+        print_json({"settings": wanted})
+        return
     from rich.table import Table
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))

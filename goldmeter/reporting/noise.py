@@ -13,10 +13,10 @@ from goldmeter.comparison.by_question import by_question, measure_of, rows_of
 from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.measures import measures
 from goldmeter.console.format import NONE, counted, joined, level, points, rate
-from goldmeter.console.terminal import console, plain, say, write_markup
+from goldmeter.console.json_output import print_json
+from goldmeter.console.terminal import console, plain, say
 from goldmeter.estimates.columns import Candidate
 from goldmeter.pipeline import params
-from goldmeter.pipeline.files import to_json
 from goldmeter.reporting.study_plan import systems_of
 from goldmeter.statistics.repeated import rerun_limit
 from goldmeter.statistics.study import design_effect
@@ -78,8 +78,7 @@ def show(chosen: argparse.Namespace) -> None:
     own = [noise_of(side, measure, confidence) for side in systems]
     pairs = [each for sides in combinations(systems, 2) if (each := share_of(*sides, measure, confidence))]
     if chosen.json:
-        rows = {"systems": [one._asdict() for one in own], "differences": [one._asdict() for one in pairs]}
-        write_markup(to_json({"measure": measure, "confidence": confidence} | rows, ascii_only=True))
+        print_json({"measure": measure, "confidence": confidence, "systems": own, "differences": pairs})
         return
     _print(measure, own, pairs, level(confidence))
 

@@ -13,14 +13,14 @@ from goldmeter.comparison.by_question import by_question, measure_of
 from goldmeter.comparison.measures import LABEL, measures
 from goldmeter.comparison.of_versions import scores_of
 from goldmeter.console.format import NONE, about, counted
-from goldmeter.console.terminal import console, plain, say, write_markup
+from goldmeter.console.json_output import print_json
+from goldmeter.console.terminal import console, plain, say
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.human_labels import FEWEST
 from goldmeter.estimates.metrics_report import METRICS, MetricsReport, reading
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.pipeline import params
-from goldmeter.pipeline.files import to_json
 from goldmeter.reporting.assembly import usage_of
 from goldmeter.reporting.drawing import (
     Span,
@@ -89,7 +89,7 @@ def show(chosen: argparse.Namespace) -> None:
     if chosen.json:
         result = {"measure": study.measure, "systems": study.names, "power": chosen.power, "plan": plan}
         curves = {"times": TIMES, "detectable": spending}
-        write_markup(to_json(result | {"pilot": study.pilot._asdict(), "spending": curves}, ascii_only=True))
+        print_json(result | {"pilot": study.pilot, "spending": curves})
         return
     _print(study, plan, spending, chosen.power)
 

@@ -36,20 +36,29 @@ class Verified(NamedTuple):
 
 
 def verify(names: Sequence[str]) -> list[Verified]:
+    """Check versions as `verified` does.
+
+    Raises:
+        DataError: Something is damaged or missing; the message is the list.
+    """
+    done = verified(names)
+    if any(each.problems for each in done):
+        raise DataError("\n".join(map(str, done)))
+    return done
+
+
+def verified(names: Sequence[str]) -> list[Verified]:
     """Check versions by the hashes in dvc.lock and manifests; and the ledger's store.
 
     Args:
         names: As of `versions`; the workspace if there are none.
 
     Raises:
-        DataError: Something is damaged or missing; the message is the list.
         VersionError: A version is unknown, or its dvc.lock can't be read.
     """
     with versions(names or [WORKSPACE]) as found:
         done = [_verified(version.name, _version(version)) for version in found]
     done.append(_verified(f"the ledger's store, {root()}", _store()))
-    if any(each.problems for each in done):
-        raise DataError("\n".join(map(str, done)))
     return done
 
 

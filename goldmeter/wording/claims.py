@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from goldmeter.console.format import NONE, count, counted, number, points_interval, rate
 
-SCHEMA = "goldmeter/adopt/1"
+SCHEMA = 1
 BY_TOOL = (
     "Every score is the tool's own, or its model's: none is a verdict by people. "
     "goldmeter init reads a log with the labels of people, and goldmeter run scores its answers again."
@@ -82,7 +82,7 @@ class FileEntry(TypedDict):
 class AdoptDocument(TypedDict):
     """All that `goldmeter adopt` found."""
 
-    schema: str
+    schema: int
     folder: str
     files: int
     runs: list[RunEntry]

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from goldmeter.console.arguments import Parser
+from goldmeter.console.json_output import add_json, print_json, texts_to_stderr
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.dataset.joined import questions
 from goldmeter.dataset.normalized import normalized
@@ -52,8 +53,11 @@ class LoadError(GoldmeterError):
     """The records can't be loaded as proposed."""
 
 
-def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None = None) -> None:
+def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None = None) -> dict[str, Any]:
     """Propose section `dataset` for a file, a folder or several files, write it, load, and print the result.
+
+    Returns the section, the reasons for some of its values, whether a run would stop on these records, and the next
+    commands.
 
     Args:
         data: Path of the file or folder, or of several files that are joined; none: `chosen` names parallel text files.
@@ -85,15 +89,25 @@ def init(data: Sequence[str], pattern: str | None = None, chosen: Chosen | None 
     stops = show.loaded(proposal, params.for_stage("aggregate").aggregate.max_unmeasured)
     if told := texts_to_embed():
         say(f"\n{told}")
-    say("\n".join(["", *_next(path, stops=stops)]))
+    following = _next(path, stops=stops)
+    say("\n".join(["", *following]))
+    return {"dataset": proposal.options, "reasons": proposal.comments, "read": proposal.read, "stops": stops,
+            "next": following}  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:
     """Propose, write, load and show; returns the exit status: 0, or 2 for an error that the user can fix."""
     options = vars(parser().parse_args(arguments))
-    data, pattern = options.pop("data"), options.pop("pattern")
+    data, pattern, is_json = options.pop("data"), options.pop("pattern"), options.pop("json")
+
+    def body() -> None:
+        with texts_to_stderr(is_json=is_json):
+            result = init(data, pattern, Chosen(**options))
+        if is_json:
+            print_json(result)
+
     try:
-        return exit_status(lambda: init(data, pattern, Chosen(**options)))
+        return exit_status(body)
     finally:
         processes.stop()
 
@@ -130,6 +144,7 @@ def parser() -> Parser:
     add("--contexts", metavar="COLUMN", help="column of the retrieved texts or their ids; '' for none")
     add("--task", choices=TASKS, help="what answers are asked for; default: find out")
     add("--relevant", metavar="COLUMN", help="column of those that should be retrieved; '' for none")
+    add_json(command_line)
     return command_line
 
 

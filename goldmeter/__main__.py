@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from goldmeter.errors import GoldmeterError, did_you_mean
 from goldmeter.pipeline import git, revisions
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
                 _end(f"{given[0]!r}: no such command{similar}")
             _end(f"{Path.cwd()}: {f'{missing} is missing' if is_part else 'holds no project'}; {how}")
         else:
-            _make_project()
+            _make_project(sys.stderr if "--json" in given else sys.stdout)
             if given == ["init"]:
                 print("next: goldmeter run")
                 sys.exit()
@@ -70,7 +70,7 @@ def _tell_of_another_version() -> None:
             print(f"{note}; `goldmeter upgrade` moves it", file=sys.stderr)
 
 
-def _make_project() -> None:
+def _make_project(output: TextIO) -> None:
     try:
         template.make_project(Path())
     except GoldmeterError as error:
@@ -78,7 +78,8 @@ def _make_project() -> None:
     if git.answer("rev-parse", "--git-dir") is None:
         git.run("init", "--quiet")
     git.run("hash-object", "-w", "params.yaml")  # what nobody has changed yet is not kept for the user again
-    print("a project: settings in params.yaml, stages in dvc.yaml and tasks, commands in flows, an example in data")
+    made = "a project: settings in params.yaml, stages in dvc.yaml and tasks, commands in flows, an example in data"
+    print(made, file=output)
 
 
 def _end(problem: str) -> NoReturn:

@@ -48,6 +48,12 @@ def status(*arguments: str) -> int | str | None:
     return ended.value.code
 
 
+def test_json_of_init_is_alone_on_standard_output_in_an_empty_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    became("init", "mine.csv", "--json")
+
+    assert capsys.readouterr().out == ""
+
+
 def test_a_project_is_small_and_has_all_that_git_tracks_of_the_pipeline() -> None:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     tracked = {name for name in listed.stdout.split("\0") if (ROOT / name).is_file()}

@@ -28,6 +28,7 @@ MEGABYTE = 1_000_000
 LARGEST = 128 * MEGABYTE
 # Compressed text is about a tenth.
 COMPRESSED = 10
+# lm_eval states hashes of the document, while prompts and choices differ between models with chat templates.
 HASHES = ("metadata.doc_hash", "metadata.target_hash")
 # Members that hold when a run was, and the members of a log in which they may be.
 DATES = ("created", "created_at", "createdAt", "timestamp", "date", "start_time", "startTime", "request_time")

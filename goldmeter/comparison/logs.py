@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from goldmeter.comparison import candidate_pairs
+from goldmeter.comparison.found_logs import HASHES
 from goldmeter.comparison.frames import ColumnOptions, FrameRows, Keyed, candidate, unlike
 from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.of_versions import CompareOptions, Matched, Pair, Sides, document, match
 from goldmeter.comparison.pairing import Pairing, distinct, pair
 from goldmeter.dataset.readers import READERS, detect
-from goldmeter.dataset.readers.log import lacks_question, missing
+from goldmeter.dataset.readers.log import SCORE, lacks_question, missing
 from goldmeter.dataset.record import Value
 from goldmeter.dataset.sources import records
 from goldmeter.errors import ComparisonError
@@ -27,9 +28,6 @@ from goldmeter.wording.comparison_document import ComparisonDocument, VersionEnt
 
 log = logging.getLogger(__name__)
 
-SCORE = "score_"
-# lm_eval states hashes of the document, while prompts and choices differ between models with chat templates.
-HASHES = ("metadata.doc_hash", "metadata.target_hash")
 ASKED = ("input", "references")
 TASK = "metadata.task"
 # Ends of names that are no part of the model's: lm_eval's filter, promptfoo's prompt.

@@ -61,6 +61,7 @@ def ask_models(
     run: RunJudge,
     progress: Progress,
     spent: Path | None = None,
+    named: set[str] | None = None,
 ) -> dict[str, ServerError]:
     """Ask each model everything before the next one: a local server loads one at a time.
 
@@ -71,6 +72,7 @@ def ask_models(
         run: Section `run.judge`; all models share the budget.
         progress: Shows the calls.
         spent: File of what earlier attempts of this run have used of the budget; None: there was none.
+        named: Names that servers gave their models and that were said before; new ones are added.
 
     Returns:
         Model → why its server did not answer, if another one has answered.
@@ -80,10 +82,10 @@ def ask_models(
         ServerError: The servers of all models are down.
         BatchesAtWorkError: Batches of a model are at work; those of the others were sent, too.
     """
-    counter = _CallCounter(sum(one.plan.calls for one in models), progress)
-    budgets = [_budget(one, number, run, spent) for number, one in enumerate(models)]
-    for budget in budgets:
-        budget.share(budgets)
+    if not any(one.plan.calls + one.plan.waiting for one in models):
+        return {}
+    counter = _CallCounter(sum(one.plan.calls for one in models), progress, set() if named is None else named)
+    budgets = _budgets(models, run, spent)
     down: dict[str, ServerError] = {}
     at_work: BatchesAtWorkError | None = None
     for one, name, budget in zip(models, names, budgets, strict=True):
@@ -107,10 +109,16 @@ def ask_models(
     return down
 
 
-def _budget(model: ModelCalls, number: int, run: RunJudge, spent: Path | None) -> Budget:
-    """The budget of a model; each but the first has a file of its own for what it has used."""
-    own = spent.with_name(f"{spent.name}-{number}") if spent and number else spent
-    return Budget(run.budget, run.price(model.options.model), model.earlier.longest, own)
+def _budgets(models: Sequence[ModelCalls], run: RunJudge, spent: Path | None) -> list[Budget]:
+    """The budgets of models, which share the limits; each but the first has a file of its own for what it has used."""
+    files = [spent.with_name(f"{spent.name}-{number}") if spent and number else spent for number in range(len(models))]
+    budgets = [
+        Budget(run.budget, run.price(one.options.model), one.earlier.longest, file)
+        for one, file in zip(models, files, strict=True)
+    ]
+    for budget in budgets:
+        budget.share(budgets)
+    return budgets
 
 
 def _ask(model: ModelCalls, ledger: Verdicts, budget: Budget, run: RunJudge, counter: "_CallCounter") -> None:
@@ -150,11 +158,11 @@ class _CallCounter:
     Says once of each model that the server names another one.
     """
 
-    def __init__(self, calls: int, progress: Progress) -> None:
+    def __init__(self, calls: int, progress: Progress, named: set[str]) -> None:
         self._calls, self.progress = calls, progress
         self._done = self._failed = self._tokens = 0
         self.stage, self.model = "", ""
-        self._named = set[str]()
+        self._named = named
         self.budget: Budget | None = None
         # The first reply is that of a single call, which also detects what the server supports: no pace of many.
         progress("first call", 0, 1)

@@ -22,6 +22,7 @@ from goldmeter.judging.preference import about_pairs
 from goldmeter.judging.rows import missing
 from goldmeter.judging.settings import API_KEY_SETTING, SERVER_PROVIDERS, Judge
 from goldmeter.judging.statuses import ANSWERED, STATUSES, Mask, statuses
+from goldmeter.judging.stopping import decided_before
 from goldmeter.ledger import root
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models import offline
@@ -46,6 +47,7 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
     division = Division(parts, [one.mask for one in divided] if is_cascade else None)
     with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
+        options = decided_before(parts, options, ledger, run) if options.stop else options
 
         def plan(
             juror: Judge,
@@ -94,7 +96,8 @@ def show() -> None:
         say("judge: no call: judge.provider asks no server")
         return
     no_call = f"{plan.waiting:,} requests are in batches at work" if plan.waiting else "the ledger has every verdict"
-    say(f"judge: {plan}" if plan.calls else f"judge: no call: {no_call}")
+    most = "at most " if params.option("judge", "stop") else ""
+    say(f"judge: {most}{plan}" if plan.calls else f"judge: no call: {no_call}")
     if plan.savings:
         say(f"judge: {plan.savings}")
     if plan.key and plan.calls:

@@ -2,9 +2,11 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,23 +23,26 @@ from goldmeter.estimates.judge_bias import STATED_IN_WORDS, STATED_RATE
 from goldmeter.estimates.metrics_report import Limited, StoppedEntry
 from goldmeter.estimates.primary import VERDICT, TargetVerdict, target_verdict
 from goldmeter.judging.plan import Plan
-from goldmeter.judging.rows import requests_about, verdicts_of
+from goldmeter.judging.rows import missing, requests_about, verdicts_of
 from goldmeter.judging.settings import Judge
 from goldmeter.judging.statuses import ANSWERED, STATUSES, asked_rows, groups_of, statuses
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.pipeline.run import RunJudge
-from goldmeter.pipeline.tables import Parts
+from goldmeter.pipeline.tables import about
 from goldmeter.statistics.arrays import FloatArray
 
 CONFIDENCE = 0.95
 DECISIONS = (TargetVerdict.MET, TargetVerdict.NOT_MET)
 # Looks at most, and groups between two of them at least.
 LOOKS, FEWEST_GROUPS = 40, 20
+# Yields rows of data/normalize, the same on each call.
+Rows: TypeAlias = Callable[[], Iterable[pa.Table]]
 
 
-class Rate(NamedTuple):
+@dataclass(frozen=True)
+class Rate:
     """What is known of the rate of one system.
 
     sizes, totals: of each group, its rows with a verdict, and those that pass, shape (m,). to_come: the rows of each
@@ -58,7 +63,7 @@ class Rate(NamedTuple):
         known = np.array([*counts.values()], np.float64).reshape(-1, 2)
         return cls(known[:, 0], known[:, 1], np.array([*to_come.values()], np.float64), largest, measure == VERDICT)
 
-    @property
+    @cached_property
     def limits(self) -> tuple[float, float]:
         """The limits of the rate of the verdicts, by their confidence sequence."""
         from goldmeter.statistics.stopping import confidence_sequence
@@ -78,12 +83,16 @@ class Rate(NamedTuple):
         large at every rate within the limits.
         """
         is_met = wanted is TargetVerdict.MET
+        end = self.limits[is_met]
+        if self._decided(target, end, end, end) is not wanted:
+            return False
         rest = self.to_come if is_met else np.zeros_like(self.to_come)
         sizes, totals = np.append(self.sizes, self.to_come), np.append(self.totals, rest)
-        if self._replace(sizes=sizes, totals=totals).verdict(target) is not wanted:
-            return False
-        end = self.limits[is_met]
-        return self._decided(target, end, end, end) is wanted
+        return replace(self, sizes=sizes, totals=totals).verdict(target) is wanted
+
+    def is_over(self, target: float) -> bool:
+        """Whether the target is decided, or can't be."""
+        return self.verdict(target) in DECISIONS or not any(self.can_be(wanted, target) for wanted in DECISIONS)
 
     def _decided(self, target: float, low: float, value: float, high: float) -> TargetVerdict:
         limits: Limited = {"value": value, "low": low, "high": high}
@@ -100,58 +109,79 @@ class Stopped(NamedTuple):
 
 
 def ask_until_decided(
-    rows: Parts,
-    options: Judge,
-    ledger: Verdicts,
-    run: RunJudge,
-    ask: Callable[[Callable[[], Iterable[pa.Table]], Path], object],
-    spent: Path | None,
+    rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge, ask: Callable[[Rows, Path], object], spent: Path | None
 ) -> Stopped:
     """Ask about the first rows, then about more, until the rate of each system is decided or can't be.
 
     Args:
-        rows: data/normalize.
+        rows: Returns the parts of data/normalize.
         options: Section `judge`, with `stop`.
         ledger: The store of verdicts.
         run: Section `run.judge`.
-        ask: Asks what the ledger lacks, given what yields tables of rows, and the file of what was spent.
+        ask: Asks what the ledger lacks about rows; takes the file of what was spent.
         spent: File of what earlier attempts of this run have used of the budget; None: there was none.
 
     Raises:
-        ParamsError: The data do not allow to stop early, or the target can't be decided.
+        ParamsError: The data do not allow to stop early, or the target can't be reached.
     """
-    [(name, target)], [metric] = options.stop.items(), options.metrics
-    waiting = _to_ask(rows, options, metric)
-    _require_possible(rows, run, waiting, name, target)
-    groups = len({group for one in waiting.values() for group in one})
-    looks = max(1, min(LOOKS, groups // FEWEST_GROUPS))
-    largest = {system: max(own.values()) for system, own in waiting.items()}
-    counts: dict[str, dict[str, tuple[float, float]]] = {system: {} for system in waiting}
-    rates, share = dict[str, Rate](), 0.0
     with TemporaryDirectory() as folder:  # all blocks share one budget
         used = spent or Path(folder, "used")
-        for look in range(1, looks + 1):
-            before, share = share, look / looks
-
-            def block(before: float = before, share: float = share) -> Iterator[pa.Table]:
-                for part in rows:
-                    is_new = asked_rows(part, options, share) & ~asked_rows(part, options, before)
-                    yield part.filter(pa.array(is_new))
-
-            ask(block, used)
-            for part in block():
-                _count(part, options, metric, ledger, counts, waiting)
-            rates = {system: Rate.of(counts[system], waiting[system], largest[system], name) for system in waiting}
-            if all(_is_over(one, target) for one in rates.values()):
-                break
+        *_, (rates, share) = _looks(rows, options, ledger, run, lambda block: ask(block, used))
     return _stopped(rows, options, ledger, run, rates, share)
 
 
-def _to_ask(rows: Parts, options: Judge, metric: JudgeMetric) -> dict[str, dict[str, int]]:
+def decided_before(rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge) -> Judge:
+    """The judge with the share of rows after which it stops, if the ledger has their verdicts; else as it is.
+
+    Arguments and errors as of `ask_until_decided`.
+    """
+    lacks = list[bool]()
+
+    def look_up(block: Rows) -> None:
+        lacks.append(any(True for _ in missing(block(), options, ledger, others=(), retry_failed=False)))
+
+    for look in _looks(rows, options, ledger, run, look_up):
+        if lacks[-1]:
+            return options
+        _, share = look
+    return options.asked_partly(share)
+
+
+def _looks(
+    rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge, ask: Callable[[Rows], object]
+) -> Iterator[tuple[dict[str, Rate], float]]:
+    """Ask block by block until it is over; yield what is known of each system after each, and the share of rows."""
+    [(name, target)], [metric] = options.stop.items(), options.metrics
+    waiting = _to_ask(rows, options, metric)
+    _require_possible(rows, run, waiting, name, target)
+    looks = looks_at(len({group for one in waiting.values() for group in one}))
+    largest = {system: max(own.values()) for system, own in waiting.items()}
+    counts: dict[str, dict[str, tuple[float, float]]] = {system: {} for system in waiting}
+    for look in range(looks):
+
+        def block(first: float = look / looks, last: float = (look + 1) / looks) -> Iterator[pa.Table]:
+            for part in rows():
+                yield part.filter(pa.array(asked_rows(part, options, last) & ~asked_rows(part, options, first)))
+
+        ask(block)
+        for part in block():
+            _count(part, options, metric, ledger, counts, waiting)
+        rates = {system: Rate.of(counts[system], waiting[system], largest[system], name) for system in waiting}
+        yield rates, (look + 1) / looks
+        if all(one.is_over(target) for one in rates.values()):
+            return
+
+
+def looks_at(groups: int) -> int:
+    """Return after how many blocks of so many groups there is a look."""
+    return max(1, min(LOOKS, groups // FEWEST_GROUPS))
+
+
+def _to_ask(rows: Rows, options: Judge, metric: JudgeMetric) -> dict[str, dict[str, int]]:
     """Return system → group → its rows that will have a verdict."""
     found: dict[str, dict[str, int]] = {}
     usable = [STATUSES.index(ANSWERED), STATUSES.index(EMPTY_RESPONSE)]
-    for part in rows:
+    for part in rows():
         is_usable = np.isin(statuses(part, options, [metric]), usable).tolist()
         for system, group, counts in zip(part["candidate"].to_pylist(), groups_of(part), is_usable, strict=True):
             own = found.setdefault(system, {})
@@ -161,10 +191,10 @@ def _to_ask(rows: Parts, options: Judge, metric: JudgeMetric) -> dict[str, dict[
 
 
 def _require_possible(
-    rows: Parts, run: RunJudge, waiting: Mapping[str, Mapping[str, int]], name: str, target: float
+    rows: Rows, run: RunJudge, waiting: Mapping[str, Mapping[str, int]], name: str, target: float
 ) -> None:
     """Raise ParamsError if the rows, or the judge, can't show the target."""
-    facts, path = rows.about, f"judge.stop.{name}"
+    facts, path = next((about(part.schema) for part in rows()), {}), f"judge.stop.{name}"
     if LABEL in stated(facts):
         raise ParamsError(f"{path}: human labels decide here, not verdicts alone; leave judge.stop empty")
     if run.batch:
@@ -213,38 +243,34 @@ def _count(
 
 
 def _stopped(
-    rows: Parts, options: Judge, ledger: Verdicts, run: RunJudge, rates: Mapping[str, Rate], share: float
+    rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge, rates: Mapping[str, Rate], share: float
 ) -> Stopped:
     """Say what was saved, and describe it; rates: of the rows that were asked about, a share of all."""
     [(name, target)] = options.stop.items()
-    earlier, asked, rest, left = EarlierReplies(ledger), set[str](), dict[str, Request](), 0
-    for part in rows:
+    earlier, asked, rest, every, left = EarlierReplies(ledger), set[str](), dict[str, Request](), 0, 0
+    for part in rows():
         is_asked = pa.array(asked_rows(part, options, share))
         for request in (known := [*requests_about(part.filter(is_asked), options)]):
             asked.add(request.key)
         earlier.add(known)
         others = part.filter(pc.invert(is_asked))
-        left += others.num_rows
+        every, left = every + part.num_rows, left + others.num_rows
         rest |= {request.key: request for request in requests_about(others, options)}
     plan = Plan.of_judge((one for key, one in rest.items() if key not in asked), options, run, earlier=earlier)
     if left:
-        done = f"{rows.rows - left:,} of {counted(rows.rows, 'row')}"
+        done = f"{every - left:,} of {counted(every, 'row')}"
         say(f"judge: stopped after {done} (judge.stop); {plan.calls:,} calls, {plan.cost}, were not needed", sys.stderr)
     facts: StoppedEntry = {
         "measure": name,
         "target": target,
         "decided": all(one.verdict(target) in DECISIONS for one in rates.values()),
-        "rows": rows.rows,
+        "rows": every,
         "rows_left": left,
         "calls_left": plan.calls,
         "tokens_left": [round(plan.prompt), round(plan.tokens - plan.prompt)],
         "limits": {system: [*one.limits] for system, one in rates.items()},
     }
     return Stopped(options.asked_partly(share) if left else options, {STOPPED: facts})
-
-
-def _is_over(one: Rate, target: float) -> bool:
-    return one.verdict(target) in DECISIONS or not any(one.can_be(wanted, target) for wanted in DECISIONS)
 
 
 def check_stop(sections: Mapping[str, Any]) -> None:
@@ -256,6 +282,8 @@ def check_stop(sections: Mapping[str, Any]) -> None:
     Raises:
         ParamsError: Something does.
     """
+    if not {"aggregate", "gate", "report"} <= sections.keys():  # a project may be without these stages
+        return
     for name, target in sections["judge"].stop.items():
         primary, confidence = sections["gate"].primary, sections["aggregate"].confidence
         targets, path = sections["report"].targets, f"judge.stop.{name}"

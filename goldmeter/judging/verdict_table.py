@@ -94,12 +94,17 @@ def judge(
     division = Division(lambda: rows, decided)
     require_candidates(rows, options)
     missing_of = partial(_missing_calls, options=options, ledger=ledger, run=run, retry_failed=retry_failed)
-    ask = partial(_ask, names=options.juror_names, ledger=ledger, run=run, progress=progress)
+    ask = partial(ask_models, names=options.juror_names, ledger=ledger, run=run, progress=progress, named=set[str]())
     calls = _confirmed(missing_of(division), options, run)
     down, stopped = dict[str, ServerError](), dict[str, Any]()
     if options.stop:
         options, stopped = ask_until_decided(
-            rows, options, ledger, run, lambda block, used: ask(missing_of(Division(block, None)), spent=used), spent
+            lambda: rows,
+            options,
+            ledger,
+            run,
+            lambda block, used: ask(missing_of(Division(block, None)), spent=used),
+            spent,
         )
     else:
         down = ask(calls, spent=spent)
@@ -176,27 +181,6 @@ def _missing_calls(
         return ModelCalls(juror, plan, earlier, requests, partial(canaries.ask, about_canaries, juror, ledger))
 
     return [missing_of(juror) for juror in options.jurors]
-
-
-def _ask(
-    calls: Sequence[ModelCalls],
-    names: Sequence[str],
-    ledger: Verdicts,
-    run: RunJudge,
-    progress: Progress,
-    spent: Path | None,
-) -> dict[str, ServerError]:
-    """Ask what is missing, within the budget; the judges of a panel one after the other.
-
-    Returns:
-        Juror → why its server did not answer; the others of its panel did.
-
-    Raises:
-        ModelError: A judge fails a canary, before it is asked about any row; or the servers of all judges are down.
-    """
-    if not sum(one.plan.calls + one.plan.waiting for one in calls):
-        return {}
-    return ask_models(calls, names, ledger, run, progress, spent)
 
 
 def _confirmed(calls: list[ModelCalls], options: Judge, run: RunJudge) -> list[ModelCalls]:

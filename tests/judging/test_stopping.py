@@ -17,6 +17,7 @@ from goldmeter.dataset.description import LABEL
 from goldmeter.errors import ParamsError
 from goldmeter.estimates.column_facts import STOPPED, statement
 from goldmeter.estimates.metrics_report import METRICS
+from goldmeter.judging import preflight
 from goldmeter.metrics.base import NOT_NEEDED
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.params import check
@@ -95,12 +96,17 @@ def settle(url: str, **judge: Any) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(server: JudgeServer) -> None:
+def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
+    server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_rows(400, 3, group=2)
     settle(server.url, **STOP)
+    preflight.show()
+    assert capsys.readouterr().out.startswith("judge: at most 420 calls to m ")
 
     for stage in stages():
         run(stage)
+    capsys.readouterr()
 
     document = json.loads(Path(METRICS).read_text(encoding="utf-8"))
     verdicts, stopped = document["candidates"]["aurora"]["meaning_match"], document["stopped"]
@@ -108,8 +114,12 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(server: 
     assert verdicts["n"] + stopped["rows_left"] == 400
     assert verdicts["n_not_asked"] == stopped["rows_left"]
     assert verdicts["n_failed"] == 0
+    statuses = column(Parts(Path("data/judge")).whole(), "judge_status")
+    assert statuses[::2] == statuses[1::2]
     assert [(one["low"], one["high"]) for one in verdicts["slices"]["topic"].values()] == [(0.0, 1.0)] * 2
     assert document["targets"]["aurora"]["meaning_match"] == {"target": 0.8, "verdict": "not met"}
+    preflight.show()
+    assert capsys.readouterr().out == "judge: no call: the ledger has every verdict\n"
     page = Path("reports/index.html").read_text(encoding="utf-8")
     assert f"{stopped['calls_left']} calls were not needed" in page
     assert "not needed (judge.stop)" in page

@@ -60,7 +60,7 @@ def question_parts(params: Params) -> Iterator[pa.Table]:
     dataset = params.dataset
     # Load the questions with their input in place of an answer: data/load has rows for the same questions.
     only = {"question": CandidateMapping(response=dataset.input or dataset.id or "")}
-    update = {"candidates": only, "label_file": None, "scores": {}, "labels": "all"}
+    update = {"candidates": only, "label_file": None, "corrections": None, "scores": {}, "labels": "all"}
     load = Load(dataset=dataset.model_copy(update=update), load=params.load)
     inputs, seen = dict[bytes, str](), set[str]()
     for part in tables(opened(load), load):

@@ -75,6 +75,11 @@ class Questions:
     def _inputs(self) -> list[str | None]:
         return joined_keys(self.columns[self.dataset.input], "input") if self.dataset.input else [None] * len(self)
 
+    @property
+    def keys(self) -> list[str | None]:
+        """What tells the questions apart: ids, or inputs where the data have no ids; null without it."""
+        return self._ids if self.dataset.id else self._inputs
+
     @cached_property
     def id_hashes(self) -> NDArray[np.uint64]:
         """Hashes of the ids, shape (n, 2), uint64."""

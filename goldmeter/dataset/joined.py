@@ -14,6 +14,7 @@ import orjson
 from numpy.typing import NDArray
 
 from goldmeter.dataset.columns import Columns, Presence, groups, hashes
+from goldmeter.dataset.corrections import Corrections, read_corrections
 from goldmeter.dataset.paths import outermost, require_columns
 from goldmeter.dataset.record import Chunk, Value, as_text
 from goldmeter.dataset.settings import CandidateMapping, Dataset, Params
@@ -79,6 +80,7 @@ class JoinedFiles:
     candidates: Mapping[str, Joined] = field(default_factory=dict)
     references: Joined | None = None
     labels: Joined | None = None
+    corrections: Corrections = field(default_factory=dict)
 
     @property
     def all(self) -> list[tuple[str | None, Joined]]:
@@ -125,7 +127,7 @@ def read_joined(params: Params, folder: Path, crew: Crew) -> JoinedFiles:
     reader = _Reader(dataset, folder, crew)
     candidates = {name: _of_candidate(name, one, reader) for name, one in dataset.named.items() if one.path}
     candidates |= asked_answers([*dataset.asked], "id" if dataset.id else "input", folder)
-    return JoinedFiles(candidates, _of_references(reader), _of_labels(reader))
+    return JoinedFiles(candidates, _of_references(reader), _of_labels(reader), _of_corrections(dataset))
 
 
 def asked_answers(names: Sequence[str], by: By, folder: Path) -> dict[str, Joined]:
@@ -276,6 +278,13 @@ def _of_labels(reader: _Reader) -> Joined | None:
     return reader.read(given.path, "dataset.label_file", *_by(given.id, given.input), wanted, ())
 
 
+def _of_corrections(dataset: Dataset) -> Corrections:
+    if dataset.corrections is None:
+        return {}
+    path = _checked_path(dataset.corrections, "dataset.corrections", dataset)
+    return read_corrections(path, by_id=dataset.id is not None)
+
+
 def _by(id_: str | None, input_: str | None) -> tuple[By, str]:
     return ("id", id_) if id_ else ("input", str(input_))
 
@@ -293,7 +302,7 @@ def _paths(dataset: Dataset) -> Iterator[tuple[str, str]]:
 def _checked_path(path: str, place: str, dataset: Dataset) -> Path:
     """Return the path of a joined file; it must be in a folder that DVC watches: dataset.path, or LABELS."""
     folder = Path(dataset.path)
-    if place == "dataset.label_file.path" and Path(path).is_relative_to(LABELS):
+    if place in {"dataset.label_file.path", "dataset.corrections"} and Path(path).is_relative_to(LABELS):
         return Path(path)
     if folder.is_dir():
         for file in (Path(path), folder / path):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from goldmeter.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
 from goldmeter.dataset.choices import option, options_of
 from goldmeter.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
+from goldmeter.dataset.corrections import corrected
 from goldmeter.dataset.criteria import StatedCriterion, criteria
 from goldmeter.dataset.labels import LABELS, LabelFault, LabelUse, labels, machine_verdicts
 from goldmeter.dataset.paths import quoted
@@ -112,7 +113,7 @@ def mapped(chunk: Chunk, source: Source, most: int | None) -> Mapped:
     batch = chunk()
     dataset = source.dataset
     every = Questions(batch.files, batch.lines, Columns(batch.rows), dataset)
-    selected = _selected(every, dataset)
+    selected = _selected(every, source)
     wanted, beyond = selected[:most], selected[len(selected) if most is None else most :]
     questions = every.take(wanted.tolist())
     shared, reasons = _shared(questions, source)
@@ -153,13 +154,16 @@ def _places(every: Questions, source: Source) -> Place:
     return Place(every.files, every.lines, none, none, np.zeros(0, np.bool_))
 
 
-def _selected(every: Questions, dataset: Dataset) -> NDArray[np.int64]:
-    """Return the records of chosen candidates that `exclude` does not match."""
+def _selected(every: Questions, source: Source) -> NDArray[np.int64]:
+    """Return the records of chosen candidates that neither `exclude` matches nor a correction leaves out."""
+    dataset = source.dataset
     is_wanted = np.ones(len(every), np.bool_)
     for column, value in dataset.exclude.items():
         is_wanted &= ~np.array([equals(found, value) for found in every.columns[column]], np.bool_)
     if dataset.long and dataset.long.only:
         is_wanted &= np.array([name in dataset.long.only for name in every.names], np.bool_)
+    if source.joined.corrections:
+        is_wanted &= np.array([one is not None for one in _references(every, source, {})], np.bool_)
     return np.flatnonzero(is_wanted)
 
 
@@ -187,7 +191,7 @@ def _shared(questions: Questions, source: Source) -> tuple[dict[str, Any], Reaso
 
     shared: dict[str, Any] = {"id": text(dataset.id, reasons.ids)}
     shared["input"] = text(dataset.input)
-    shared["references"] = _references(questions, source, reasons.shared)
+    shared["references"] = [one or [] for one in _references(questions, source, reasons.shared)]
     shared["group"] = text(dataset.group)
     shared[WEIGHT] = read("weight", _weight)
     slices = [text(name) for name in dataset.slices]
@@ -222,7 +226,15 @@ def _require(shared: Mapping[str, Any], reasons: Reasons, source: Source) -> Non
         reasons.weights.update((row, reason) for row, weight in enumerate(shared[WEIGHT]) if weight is None)
 
 
-def _references(questions: Questions, source: Source, problems: Problems) -> list[list[str]]:
+def _references(questions: Questions, source: Source, problems: Problems) -> list[list[str] | None]:
+    """Return the references of each question as people corrected them; None: a correction leaves it out."""
+    own, corrections = _own_references(questions, source, problems), source.joined.corrections
+    if not corrections:
+        return [*own]
+    return [corrected(one, corrections.get(key or "", ())) for one, key in zip(own, questions.keys, strict=True)]
+
+
+def _own_references(questions: Questions, source: Source, problems: Problems) -> list[list[str]]:
     given, joined, max_chars = source.dataset.references, source.joined.references, source.params.load.max_chars
     if given is None:
         return [[] for _ in range(len(questions))]

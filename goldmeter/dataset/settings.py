@@ -403,6 +403,7 @@ class Dataset(Section):
     input: Name | None
     references: References | None
     reference_separator: Name | None
+    corrections: Name | None = None
     choices: Name | None = None
     choices_from: Literal[0, 1] | None = 0
     candidates: Candidates

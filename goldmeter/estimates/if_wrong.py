@@ -10,9 +10,6 @@ from goldmeter.estimates.metrics_report import IfWrongEntry, Limited, MetricsRep
 from goldmeter.estimates.primary import Primary, maximum_verdict, target_verdict
 from goldmeter.estimates.suspects import Suspect
 
-# The first suspects, of which is said what they would change.
-FIRST = 12
-
 
 class Change(NamedTuple):
     """What wrong references would change in the passes of a system.
@@ -29,15 +26,14 @@ def suspects_entry(found: Sequence[Suspect], document: MetricsReport, primary: P
     """Return section `suspects` of reports/metrics.json; measure: the one that compares answers with references."""
     entry: SuspectsEntry = {"measure": measure, "rows": [one.entry for one in found]}
     if measure == primary.name and measure != LABEL:
-        first = found[:FIRST]
-        entry["if_wrong"] = if_wrong(changes(first), len(first), document, primary)
+        entry["if_wrong"] = if_wrong(changes(found), document, primary)
     return entry
 
 
-def changes(first: Sequence[Suspect]) -> dict[str, Change]:
+def changes(suspects: Sequence[Suspect]) -> dict[str, Change]:
     """Return candidate → what would change if the references of these questions were wrong."""
     found: dict[str, Change] = {}
-    for one in first:
+    for one in suspects:
         for given in one.asked.given:
             if not isnan(given.passed):
                 passed, known = int(given.passed), found.get(given.candidate, Change(0, 0))
@@ -46,12 +42,11 @@ def changes(first: Sequence[Suspect]) -> dict[str, Change]:
     return found
 
 
-def if_wrong(found: Mapping[str, Change], n: int, document: MetricsReport, primary: Primary) -> IfWrongEntry:
-    """Return the rates if n references were wrong, and whether leaders and targets would stay; intervals are shifted.
+def if_wrong(found: Mapping[str, Change], document: MetricsReport, primary: Primary) -> IfWrongEntry:
+    """Return the rates if references were wrong, and whether leaders and targets would stay, with shifted intervals.
 
     Args:
         found: Candidate → what would change.
-        n: Number of references.
         document: The report with headlines, comparisons and targets.
         primary: The primary measure.
     """
@@ -65,7 +60,7 @@ def if_wrong(found: Mapping[str, Change], n: int, document: MetricsReport, prima
         ends = sorted(min(max(value + shift[name], 0.0), 1.0) for shift in shifts)
         rates[name] = {"value": value, "low": ends[0], "high": ends[1]}
     holds = all(_holds(shift, document, primary) for shift in shifts)
-    return {"n": n, "rates": rates, "holds": holds}
+    return {"rates": rates, "holds": holds}
 
 
 def _holds(shift: Mapping[str, float], document: MetricsReport, primary: Primary) -> bool:

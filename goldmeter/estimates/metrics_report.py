@@ -310,12 +310,13 @@ class FailuresEntry(TypedDict):
 class SuspectEntry(TypedDict):
     """A question whose references are to be looked at; score: the larger, the more suspicious.
 
-    systems: that answered it. agree: of these, those whose failing answers agree with each other. labelled_right: those
-    whose failing answer people call right. ruled_out: what the question asks for, which no reference is. duplicate: id
-    of a row with the same question and none of these references.
+    candidate: whose answer contradicts them. systems: that answered it. agree: of these, those whose failing answers
+    agree with each other. labelled_right: those whose failing answer people call right. ruled_out: what the question
+    asks for, which no reference is. duplicate: id of a row with the same question and none of these references.
     """
 
     id: str
+    candidate: str
     score: float
     systems: int
     agree: NotRequired[int]
@@ -325,12 +326,11 @@ class SuspectEntry(TypedDict):
 
 
 class IfWrongEntry(TypedDict):
-    """What n wrong references would change.
+    """What it would change if all of them were wrong.
 
     rates: candidate → its rate, and the smallest and the largest it would be. holds: whether leaders and targets stay.
     """
 
-    n: int
     rates: dict[str, Limited]
     holds: bool
 
@@ -338,7 +338,7 @@ class IfWrongEntry(TypedDict):
 class SuspectsEntry(TypedDict):
     """References to look at first; measure: the one that compares answers with references; None without one.
 
-    if_wrong: what the first ones would change, where this measure decides.
+    if_wrong: where this measure decides.
     """
 
     measure: str | None

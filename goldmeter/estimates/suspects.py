@@ -120,7 +120,13 @@ def suspect(asked: Asked, other: str | None = None) -> Suspect:
     score += (right + NEW * sum(one.label == 1 for one in new)) / (systems + JUDGES) + CERTAIN * (
         bool(ruled) + bool(other)
     )
-    entry: SuspectEntry = {"id": asked.id, "score": round(score, 4), "systems": len(answered)}
+    names = sorted(same) or [one.candidate for one in (*failing, *answered)]
+    entry: SuspectEntry = {
+        "id": asked.id,
+        "candidate": next(iter(names), ""),
+        "score": round(score, 4),
+        "systems": len(answered),
+    }
     if same:
         entry["agree"] = len(same)
     if right:

@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
 from goldmeter.estimates.judge_calibration import joined, labelled_probabilities, recalibration
+from goldmeter.estimates.metrics_report import reading
 from goldmeter.estimates.score_parts import ScoreParts
-from goldmeter.labelling.run_rows import JUDGE, Mask, RunRows
+from goldmeter.labelling.run_rows import JUDGE, Key, Mask, RunRows
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.reporting.row_texts import hashed
 from goldmeter.statistics.sampling_design import active_chances, draw, inclusion_probabilities, planned_half_width
 
-By = Literal["active", "random", "disagreement"]
+By = Literal["active", "random", "disagreement", "references"]
 # How labelled rows came to be chosen: by flows.label, or on the page of the report by who reads it.
 Origin = Literal[By, "page"]
-NO_SAMPLE = ("disagreement", "page")
+# How rows of no sample were chosen, in words.
+NO_SAMPLE = {
+    "disagreement": "by disagreement", "references": "by suspicious references", "page": "on the page of the report",
+}  # fmt: skip
 Rows = NDArray[np.intp]
 
 
@@ -131,8 +135,7 @@ def squared_weights(before: Design, inclusion: Floats) -> Floats:
 
 
 def _no_sample(sheet: Drawn, left: int) -> str:
-    if sheet.by in NO_SAMPLE:
-        how = "by disagreement" if sheet.by == "disagreement" else "on the page of the report"
+    if how := NO_SAMPLE.get(sheet.by):
         return f"rows chosen {how} are no sample: no rate is estimated from these labels"
     return (
         f"the sheet was chosen from {sheet.frame:,} answers without a label, and there were {left:,}: its inclusion "
@@ -189,20 +192,24 @@ def choose(run: RunRows, before: Design, size: int, by: By, confidence: float) -
     Raises:
         DataError: There are fewer such rows, or the judge has no probabilities to choose by.
     """
-    frame = np.flatnonzero(run.answered & ~before.labelled)
+    suspicious = by == "references"
+    frame = _suspicious(run) if suspicious else np.flatnonzero(run.answered & ~before.labelled)
     if size > frame.size:
-        raise DataError(f"--rows {size:,}: only {frame.size:,} answers of the present run have no label")
+        what = "references are to be looked at" if suspicious else "answers of the present run have no label"
+        raise DataError(f"--rows {size:,}: only {frame.size:,} {what}")
     rng = np.random.default_rng(_seed(run, frame, size, by))
     probabilities, share = np.full(len(run.ids), np.nan), 0.0
     p, labels = probabilities, 0
-    if by == "disagreement":
+    if suspicious:
+        rows = frame[:size]
+    elif by == "disagreement":
         rows = _most_disputed(run, frame, size, rng)
     else:
         p, labels = _being_right(run, before, confidence)
         probabilities[frame] = inclusion_probabilities(_chances(p[frame], by), size)
         share = mixed_share(before, probabilities)
         rows = frame[draw(probabilities[frame], rng)]
-    shown = rng.permutation(rows)
+    shown = rows if suspicious else rng.permutation(rows)
     name = f"{by}-{size}-of-{frame.size}-{hashed([[*run.keys[row]] for row in rows])[:8]}"
     return Choice(by, int(frame.size), shown, probabilities, share, name, p, labels)
 
@@ -221,8 +228,8 @@ def read_name(name: str) -> tuple[Origin, int, int]:
 
 def widths(run: RunRows, before: Design, choice: Choice, confidence: float) -> Iterator[str]:
     """Say for each candidate which half-width the labels are expected to give its rate of right answers."""
-    if choice.by == "disagreement":
-        yield "Rows chosen by disagreement show what to improve; no rate can be estimated from their labels."
+    if how := NO_SAMPLE.get(choice.by):
+        yield f"Rows chosen {how} show what to improve; no rate can be estimated from their labels."
         return
     p = np.nan_to_num(choice.p, nan=UNKNOWN)
     recalibrated = ", recalibrated" if choice.labels else ""
@@ -283,6 +290,15 @@ def _most_disputed(run: RunRows, frame: Rows, size: int, rng: np.random.Generato
     disputed = measures * (1.0 - measures) + right * (1.0 - right)
     order = rng.permutation(frame)
     return order[np.argsort(-disputed[order], kind="stable")][:size]
+
+
+def _suspicious(run: RunRows) -> Rows:
+    """Return an answer to each question whose references are to be looked at, the most suspicious question first."""
+    with reading() as document:
+        found = document["suspects"]["rows"] if "suspects" in document else []
+    numbers = {key: number for number, key in enumerate(run.keys)}
+    chosen = [numbers.get(Key(one["id"], one["candidate"])) for one in found]
+    return np.array([number for number in chosen if number is not None], np.intp)
 
 
 def _seed(run: RunRows, frame: Rows, size: int, by: By) -> int:

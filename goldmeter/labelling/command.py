@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from goldmeter.console.arguments import Parser
+from goldmeter.console.format import counted
 from goldmeter.console.json_output import add_json, print_json, texts_to_stderr
 from goldmeter.console.terminal import exit_status, say
 from goldmeter.dataset.proposal.section import NAME, is_tracked, write_dataset, written
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
-from goldmeter.labelling import mapping
+from goldmeter.labelling import mapping, reference_marks
 from goldmeter.labelling.choice import BY, By, choose, widths
 from goldmeter.labelling.label_file import design_of, known_entries, raters, take, write_entries
 from goldmeter.labelling.run_rows import read_run
@@ -22,7 +23,7 @@ from goldmeter.pipeline import params
 from goldmeter.system import locks, processes
 
 OUTPUT = Path("reports/label")
-COMMENTS = {"label_file": "by python -m flows.label --take"}
+COMMENTS = dict.fromkeys(("label_file", "corrections"), "by python -m flows.label --take")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -64,7 +65,8 @@ def parser() -> Parser:
         choices=BY,
         default=BY[0],
         help="active: those of which the offline judge is unsure more often, which needs fewest labels; random: all "
-        "alike; disagreement: where measures or candidates differ most, to find faults, not to estimate a rate",
+        "alike; disagreement: where measures or candidates differ most, to find faults, not to estimate a rate; "
+        "references: one answer to each question whose references the report says to look at first",
     )
     add("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"where to write the sheet; default: {OUTPUT}")
     add("--take", type=Path, nargs="+", default=[], metavar="FILE", help="sheets with labels; one per rater")
@@ -92,34 +94,37 @@ def _choose(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _take(files: Sequence[Path]) -> dict[str, Any]:
-    """Take labels back, and let params.yaml read them; returns what of it JSON has."""
+    """Take labels and marks of references back, and let params.yaml read them; returns what of it JSON has."""
     with locks.one_at_a_time(locks.dvc_tmp(Path.cwd()), lambda line: say(line, sys.stderr)):
         run, dataset = read_run(), _dataset()
         mapping.require_watched()
         path = mapping.label_path(dataset)
         outcome = take(run, known_entries(run, path, dataset.labels), files)
+        marks = reference_marks.take_marks(run, files, outcome)
         design = design_of(run, outcome.entries)
-        if design.labels is None:
-            raise DataError("no label says right or wrong")
-        names = raters(outcome.entries)
-        options = mapping.with_labels(params.effective()[NAME], dataset, names, design.labels)
-        write_entries(path, run, outcome.entries, design)
+        options = dict(params.effective()[NAME])
+        if marks:
+            options["corrections"] = reference_marks.PATH.as_posix()
+        if has_labels := bool(outcome.added or not marks):
+            if design.labels is None:
+                raise DataError("\n".join(["no label says right or wrong", *outcome.lines]))
+            options = mapping.with_labels(options, dataset, raters(outcome.entries), design.labels)
+            write_entries(path, run, outcome.entries, design)
         kept = write_dataset(options, written(options, COMMENTS))
-    labelled, notes = int(design.labelled.sum()), [*outcome.lines, *design.notes]
-    _report(path, outcome.added, labelled, notes)
-    say(f"{params.PATH}: section {NAME} reads them; labels: {design.labels}")
+    labelled, notes = int(design.labelled.sum()), [*outcome.lines, *(design.notes if has_labels else ())]
+    say(f"{path}: {outcome.added:,} labels added; {labelled:,} answers of the present run have one")
+    if marks:
+        say(f"{reference_marks.PATH}: {counted(marks, 'mark')} of references added")
+    for note in notes:
+        say(f"note: {note}")
+    say(f"{params.PATH}: section {NAME} reads them{f'; labels: {design.labels}' if has_labels else ''}")
     if kept:
         say(
             f"{params.PATH} had changes that were not committed; to get it back: git cat-file -p {kept} > {params.PATH}"
         )
-    say(f"next: {_version(path)}\n      python -m flows.evaluate")
+    new = [*([reference_marks.PATH] if marks else []), *([path] if has_labels else [])]
+    say("next: " + "\n      ".join([*dict.fromkeys(map(_version, new)), "python -m flows.evaluate"]))
     return {"labels": path, "design": design.labels, "added": outcome.added, "labelled": labelled, "notes": notes}
-
-
-def _report(path: Path, added: int, labelled: int, notes: Sequence[str]) -> None:
-    say(f"{path}: {added:,} labels added; {labelled:,} answers of the present run have one")
-    for note in notes:
-        say(f"note: {note}")
 
 
 def _version(path: Path) -> str:

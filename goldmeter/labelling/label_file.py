@@ -78,7 +78,12 @@ def known_entries(run: RunRows, path: Path, labels: str) -> Entries:
 
 def answer_of(texts: Mapping[str, Any]) -> Answer:
     """Return the key of an answer in the file of labels: repeated answers to a question share its id."""
-    return Answer(texts.get("question") or texts["id"], texts["candidate"], texts["response"] or "")
+    return Answer(question_of(texts), texts["candidate"], texts["response"] or "")
+
+
+def question_of(texts: Mapping[str, Any]) -> str:
+    """Return the id of a question, which its repeated answers share."""
+    return str(texts.get("question") or texts["id"])
 
 
 def design_of(run: RunRows, entries: Entries) -> Design:
@@ -220,17 +225,17 @@ def take(run: RunRows, known: Entries, files: Sequence[Path]) -> Outcome:
     """Add the labels of sheets that came back; labels that there are stay.
 
     Raises:
-        DataError: A file is no sheet, or none of its labels is of an answer of the run.
+        DataError: A file is no sheet, or none of its labels is of an answer of the run, and it marks no reference.
     """
     outcome = Outcome(dict(known))
     for file in files:
-        rows = [row for row in read_sheet(file) if row.label is not None]
-        matched = _matched(run, rows, outcome)
-        if not matched:
+        every = read_sheet(file)
+        found = matched(run, [row for row in every if row.label is not None], outcome)
+        if not found and not any(row.is_marked for row in every):
             reasons = "\n".join(outcome.lines)
             raise DataError(f"{file}: no label to take{f': {reasons}' if reasons else ''}")
-        texts = run.texts([*matched.values()])
-        for row, number in matched.items():
+        texts = run.texts([*found.values()])
+        for row, number in found.items():
             _add(outcome, row, texts[number], rater_of(row, file))
     return outcome
 
@@ -241,19 +246,19 @@ def rater_of(row: SheetRow, file: Path) -> str:
     return f"{RATER}{_UNUSUAL.sub('_', name).strip('_') or 'unnamed'}"
 
 
-def _matched(run: RunRows, rows: Sequence[SheetRow], outcome: Outcome) -> dict[SheetRow, int]:
+def matched(run: RunRows, rows: Sequence[SheetRow], outcome: Outcome) -> dict[SheetRow, int]:
     """Return the number of each row whose answer is as it was shown."""
     numbers = [run.by_name.get(row.row.removeprefix("r").partition("-")[0]) for row in rows]
     texts = run.texts([number for number in numbers if number is not None])
-    matched: dict[SheetRow, int] = {}
+    found: dict[SheetRow, int] = {}
     for row, number in zip(rows, numbers, strict=True):
         if number is None:
             outcome.refuse(UNKNOWN, row)
         elif row_name(texts[number]) != row.row:
             outcome.refuse(CHANGED, row)
         else:
-            matched[row] = number
-    return matched
+            found[row] = number
+    return found
 
 
 def _add(outcome: Outcome, row: SheetRow, texts: Mapping[str, Any], rater: str) -> None:

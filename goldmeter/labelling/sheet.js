@@ -40,7 +40,9 @@
     }));
     for (const box of document.querySelectorAll(".long, .references")) box.scrollTop = 0;
     at("place").textContent = `${state.place + 1} of ${sheet.rows.length}`;
-    at("comment").value = given().comment ?? "";
+    for (const name of ["comment", "add_reference"]) at(name).value = given()[name] ?? "";
+    at("marks").open = Boolean(given().reference || given().add_reference);
+    showMark();
     for (const button of document.querySelectorAll("[data-label]")) {
       button.setAttribute("aria-pressed", String(button.dataset.label === given().label));
     }
@@ -48,6 +50,23 @@
     at("progress").textContent = `${done} of ${sheet.rows.length} labelled`;
     at("done").max = sheet.rows.length;
     at("done").value = done;
+  }
+
+  function showMark() {
+    for (const button of document.querySelectorAll("[data-mark]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.mark === given().reference));
+    }
+  }
+
+  /** Marks the references, or takes the same mark back. */
+  function mark(chosen) {
+    change({ reference: given().reference === chosen ? undefined : chosen });
+    showMark();
+  }
+
+  function openMarks() {
+    at("marks").open = true;
+    document.querySelector("[data-mark]").focus();
   }
 
   function change(facts) {
@@ -92,7 +111,7 @@
   const KEYS = {
     j: () => move(state.place + 1), ArrowRight: () => move(state.place + 1), ArrowDown: () => move(state.place + 1),
     k: () => move(state.place - 1), ArrowLeft: () => move(state.place - 1), ArrowUp: () => move(state.place - 1),
-    n: next, s: save, c: () => at("comment").focus(),
+    n: next, s: save, r: openMarks, c: () => at("comment").focus(),
   };
 
   document.addEventListener("keydown", (event) => {
@@ -111,7 +130,12 @@
   for (const button of document.querySelectorAll("[data-label]")) {
     button.addEventListener("click", () => label(button.dataset.label));
   }
-  at("comment").addEventListener("input", () => change({ comment: at("comment").value }));
+  for (const button of document.querySelectorAll("[data-mark]")) {
+    button.addEventListener("click", () => mark(button.dataset.mark));
+  }
+  for (const name of ["comment", "add_reference"]) {
+    at(name).addEventListener("input", () => change({ [name]: at(name).value }));
+  }
   at("rater").addEventListener("input", () => { state.rater = at("rater").value; remember(); });
   at("back").addEventListener("click", () => move(state.place - 1));
   at("forward").addEventListener("click", () => move(state.place + 1));

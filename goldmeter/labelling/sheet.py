@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from io import StringIO
 from math import isnan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
+from goldmeter.dataset.corrections import Mark
 from goldmeter.dataset.formats.delimited import delimited
 from goldmeter.errors import DataError
 from goldmeter.labelling.choice import Choice, read_name
@@ -37,6 +38,8 @@ class SheetRow(NamedTuple):
         candidate: Its name.
         label: True, False, "unsure", or None without a label.
         comment: Of the rater.
+        reference: What the rater calls the references, if anything.
+        add: A reference that the rater adds.
         rater: Name that the page was given; None: the file's name is the rater's.
         sheet: Name of the sheet.
         probability: Inclusion probability; None for rows that are no sample.
@@ -49,10 +52,17 @@ class SheetRow(NamedTuple):
     candidate: str
     label: bool | str | None
     comment: str | None
+    reference: Mark | None
+    add: str | None
     rater: str | None
     sheet: str
     probability: float | None
     share: float
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the rater says anything of the references."""
+        return bool(self.reference or self.add)
 
 
 def write_sheet(run: RunRows, choice: Choice, folder: Path) -> list[Path]:
@@ -128,6 +138,8 @@ def read_sheet(path: Path) -> list[SheetRow]:
                 candidate=restored(cells["candidate"]) or "",
                 label=_label(cells["label"], place),
                 comment=restored(cells["comment"]),
+                reference=_mark(cells["reference"], place),
+                add=(restored(cells["add_reference"]) or "").strip() or None,
                 rater=restored(cells["rater"]),
                 sheet=_sheet_name(cells["sheet"], place),
                 probability=_share(cells, "label_probability", place) or None,
@@ -174,6 +186,14 @@ def _label(text: str | None, place: str) -> bool | str | None:
         raise DataError(f"{place}: label {text!r}; allowed: 1 or right, 0 or wrong, u or unsure, or nothing")
     verdict = WORDS[word]
     return "unsure" if verdict is None else verdict
+
+
+def _mark(text: str | None, place: str) -> Mark | None:
+    word = (text or "").strip().casefold()
+    mark = next((one for one in get_args(Mark) if one == word), None)
+    if word and mark is None:
+        raise DataError(f"{place}: reference {text!r}; allowed: {', '.join(get_args(Mark))}, or nothing")
+    return mark
 
 
 def _sheet_name(text: str | None, place: str) -> str:

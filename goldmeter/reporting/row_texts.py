@@ -149,7 +149,7 @@ def _packed(text: Text | DetailLines) -> Any:
 
 
 COLUMNS = (
-    *("label", "comment", "input", "references", "response"),
+    *("label", "comment", "reference", "add_reference", "input", "references", "response"),
     *("id", "candidate", "label_probability", "earlier_share", "rater", "row", "sheet"),
 )
 # What the name of a row depends on.

@@ -90,8 +90,10 @@ def run_schedule(name: str, run_and_record: RunAndRecord) -> Outcome:
         override_params(name, schedule.set)
         require_versioned(params.option("dataset", "path"), params.option("dataset", "pattern"))
         labels = (params.option("dataset", "label_file") or {}).get("path", "")
-        if Path(labels).is_relative_to(LABELS):
-            require_versioned(labels, None, "dataset.label_file.path")
+        named = {"label_file.path": labels, "corrections": params.option("dataset", "corrections") or ""}
+        for option, path in named.items():
+            if Path(path).is_relative_to(LABELS):
+                require_versioned(path, None, f"dataset.{option}")
         recorded = run_and_record(name)
     except Exception as error:  # noqa: BLE001  # the outcome reports every error
         return Outcome(ok=False, sentence=_described(error))

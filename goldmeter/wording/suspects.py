@@ -39,10 +39,8 @@ def if_references_are_wrong(document: MetricsReport) -> str:
             for name, one in change["rates"].items()
             if name in short
         ]
-        first = "it is" if change["n"] == 1 else f"the first {change['n']} are" if change["n"] > 1 else ""
-        says.append(
-            f"If {first} wrong: {', '.join(rates)}; the conclusion {'stays' if change['holds'] else 'may turn'}."
-        )
+        are = "it is" if len(found["rows"]) == 1 else "all are"
+        says.append(f"If {are} wrong: {', '.join(rates)}; the conclusion {'stays' if change['holds'] else 'may turn'}.")
     elif document.get("primary", {}).get("measure") == LABEL:
         says.append("Human labels decide, so the conclusion does not depend on them.")
     if all(one["systems"] < 2 for one in found["rows"]):  # noqa: PLR2004 (nothing agrees with itself)

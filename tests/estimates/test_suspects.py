@@ -158,7 +158,7 @@ def test_what_wrong_references_would_change():
         "targets": {"0": {VERDICT: {"target": 0.3, "verdict": "met"}}},
     }
 
-    would = if_wrong(changes(found), 1, document, Primary(VERDICT, ""))
+    would = if_wrong(changes(found), document, Primary(VERDICT, ""))
 
     assert changes(found) == {"0": Change(1, 0), "1": Change(1, 0), "2": Change(-1, -1), "3": Change(0, 0)}
     assert (would["rates"]["0"]["low"], would["rates"]["0"]["high"]) == (0.5, 0.6)
@@ -176,7 +176,7 @@ def test_a_conclusion_holds_if_the_difference_stays_on_its_side(low, holds):
     entry = {"measure": VERDICT, "value": 0.5, "low": 0.4, "high": 0.6, "n": 10, "status": "measured"}
     document = {"headlines": {"a": entry, "b": entry}, "comparisons": [pair(low, 0.4)]}
 
-    would = if_wrong({"a": Change(1, 0), "b": Change(-1, -1)}, 2, document, Primary(VERDICT, ""))
+    would = if_wrong({"a": Change(1, 0), "b": Change(-1, -1)}, document, Primary(VERDICT, ""))
 
     assert would["holds"] is holds
 
@@ -192,7 +192,7 @@ def test_each_reason_is_a_sentence():
 
 def test_what_it_would_change_is_said_in_words():
     entry = {"id": "q", "score": 1.0, "systems": 1, "ruled_out": "a year"}
-    change = {"n": 1, "rates": {"a": {"value": 0.5, "low": 0.5, "high": 0.61}}, "holds": False}
+    change = {"rates": {"a": {"value": 0.5, "low": 0.5, "high": 0.61}}, "holds": False}
     document = {"suspects": {"measure": "f1", "rows": [entry], "if_wrong": change}}
 
     assert if_references_are_wrong({}) == ""

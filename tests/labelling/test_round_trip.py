@@ -145,6 +145,38 @@ def test_labels_are_loaded_and_the_rest_of_params_stays(capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("clone")
+def test_marks_of_references_become_a_version_of_the_data_and_touch_no_label(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    make_run()
+    before = params.effective()
+    sheet = choose("--by", "random", "--rows", "40")
+    file = filled(sheet, "anna.csv", lambda _: "", reference="wrong", add_reference="=new")
+
+    status, said = told(capsys, "--take", file)
+
+    after = params.effective()["dataset"]
+    assert status == 0
+    assert "data/labels/references.jsonl: 20 marks of references added" in said
+    assert "next: dvc add data/labels/references.jsonl\n" in said
+    assert after == before["dataset"] | {"corrections": "data/labels/references.jsonl"}
+    assert {tuple(row["references"]) for row in load_again()} == {("=new",)}
+    status, said = told(capsys, "--take", file)
+    assert "40 labels not taken, their answer, question or references changed since the sheet was written" in said
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_mark_that_is_none_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    make_run()
+    sheet = choose("--by", "random", "--rows", "2")
+
+    status, said = told(capsys, "--take", filled(sheet, "anna.csv", lambda _: "1", reference="bad"))
+
+    assert status == 2
+    assert "line 2: reference 'bad'; allowed: wrong, incomplete, ambiguous, or nothing" in said
+
+
+@pytest.mark.usefixtures("clone")
 def test_raters_are_columns_more_files_add_to_them_and_what_was_labelled_stays(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -51,6 +51,10 @@ def test_rows_are_labelled_and_saved_by_keyboard(page: Any, tmp_path: Path) -> N
         page.keyboard.press(key)
     page.keyboard.type("=1 is not an answer, 0 neither")
     page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    page.keyboard.press("Enter")
+    page.get_by_label("Add a reference").fill("=three")
+    page.keyboard.press("Escape")
     page.keyboard.press("u")
 
     assert page.locator("#progress").inner_text() == "3 of 3 labelled"
@@ -60,6 +64,7 @@ def test_rows_are_labelled_and_saved_by_keyboard(page: Any, tmp_path: Path) -> N
     assert [(one.row, one.label, one.comment) for one in found] == [
         ("r1-x", True, None), ("r2-x", False, None), ("r3-x", "unsure", "=1 is not an answer, 0 neither"),
     ]  # fmt: skip
+    assert [(one.reference, one.add) for one in found] == [(None, None), (None, None), ("wrong", "=three")]
     assert [one.id for one in found] == ["q1", "q2", FORMULA]
     assert {(one.probability, one.share, one.rater) for one in found} == {(0.25, 0.0, "Anna =B")}
 

@@ -124,7 +124,13 @@ def _take(files: Sequence[Path]) -> dict[str, Any]:
         )
     new = [*([reference_marks.PATH] if marks else []), *([path] if has_labels else [])]
     say("next: " + "\n      ".join([*dict.fromkeys(map(_version, new)), "python -m flows.evaluate"]))
-    return {"labels": path, "design": design.labels, "added": outcome.added, "labelled": labelled, "notes": notes}
+    return {
+        "labels": path,
+        "design": design.labels or dataset.labels,
+        "added": outcome.added,
+        "labelled": labelled,
+        "notes": notes,
+    }
 
 
 def _version(path: Path) -> str:

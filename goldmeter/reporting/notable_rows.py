@@ -37,11 +37,18 @@ class Kind(NamedTuple):
     why: Callable[[int], str]
 
 
+class Suspect(NamedTuple):
+    """The candidate whose answer contradicts a reference, and why to look at the reference."""
+
+    candidate: str
+    why: str
+
+
 class Suspects(NamedTuple):
-    """References to look at first; about: what they would change. why: id → the reason, the most suspicious first."""
+    """References to look at first; about: what they would change. by_id: the most suspicious one first."""
 
     about: str
-    why: Mapping[str, str]
+    by_id: Mapping[str, Suspect]
 
 
 NO_SUSPECTS = Suspects("", {})
@@ -149,14 +156,18 @@ def _failures(primary: Decisive, answers: Answers) -> Iterator[Kind]:
 
 
 def _suspicious(answers: Answers) -> Kind:
-    places = pc.fill_null(pc.index_in(answers.ids, pa.array(answers.suspects.why, pa.string())), -1).to_numpy()
-    why = [*answers.suspects.why.values()]
+    ids, found = pa.array(answers.suspects.by_id, pa.string()), [*answers.suspects.by_id.values()]
+    places = pc.fill_null(pc.index_in(answers.ids, ids), -1).to_numpy()
+    rows = [
+        place >= 0 and name == found[place].candidate
+        for place, name in zip(places.tolist(), answers.candidates.to_pylist(), strict=True)
+    ]
     return Kind(
         "References to look at first",
         answers.suspects.about,
-        np.asarray(places >= 0, np.bool_),
+        np.array(rows, np.bool_),
         -places.astype(np.float64),
-        lambda row: why[places[row]],
+        lambda row: found[places[row]].why,
     )
 
 

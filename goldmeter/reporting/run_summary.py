@@ -17,10 +17,12 @@ from goldmeter.reporting.chosen_rows import ChosenRows, Gathering, gathered, row
 from goldmeter.reporting.histograms import Bins, BinValues, Distribution, distribution, quartile_bins
 from goldmeter.reporting.notable_rows import (
     LABEL,
+    NO_SUSPECTS,
     Answers,
     Kind,
     PrimaryColumn,
     RunColumns,
+    Suspect,
     Suspects,
     in_order,
     notable_kinds,
@@ -156,8 +158,10 @@ def _run(parts: Mapping[str, Parts], measured: Measured, report: MetricsReport, 
 
 def _suspects(report: MetricsReport) -> Suspects:
     found = report.get("suspects")
-    why = {one["id"]: why_suspicious(one, found["measure"]) for one in found["rows"]} if found else {}
-    return Suspects(if_references_are_wrong(report), why)
+    if not found:
+        return NO_SUSPECTS
+    by_id = {one["id"]: Suspect(one["candidate"], why_suspicious(one, found["measure"])) for one in found["rows"]}
+    return Suspects(if_references_are_wrong(report), by_id)
 
 
 def _by_kappa(candidates: Candidates) -> list[str]:

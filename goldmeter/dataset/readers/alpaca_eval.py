@@ -27,7 +27,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     Raises:
         DataError: A file can't be read.
     """
-    yield from tables.keyed(_records(files))
+    yield from tables.keyed(lambda: _records(files))
 
 
 def _records(files: Sequence[Path]) -> Iterator[Record]:

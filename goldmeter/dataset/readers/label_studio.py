@@ -37,7 +37,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     Raises:
         DataError: A file can't be read, or no member of the data is named like a question or an answer.
     """
-    yield from tables.keyed(log.records(files, _rows))
+    yield from tables.keyed(lambda: log.records(files, _rows))
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:

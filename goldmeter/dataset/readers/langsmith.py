@@ -32,7 +32,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     Raises:
         DataError: A file can't be read, or a row has no inputs.
     """
-    yield from tables.keyed(log.records(files, _rows))
+    yield from tables.keyed(lambda: log.records(files, _rows))
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:

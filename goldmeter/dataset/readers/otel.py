@@ -71,7 +71,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
             f"{file_name(files[0])}: no span or event with {INPUTS[0]} and {OUTPUTS[0]}; instrumentation records them "
             "only if asked to, for example by OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
         )
-    yield from tables.keyed(record for one in outer for record in _records(one))
+    yield from tables.keyed(lambda: (record for one in outer for record in _records(one)))
 
 
 def _entries(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -40,9 +40,11 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     Raises:
         DataError: A table can't be read.
     """
-    yield from tables.keyed(
-        log.records(files, lambda file: ((line, _values(row, file)) for line, row in tables.rows(file)))
-    )
+    yield from tables.keyed(lambda: log.records(files, _rows))
+
+
+def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    yield from ((line, _values(row, file)) for line, row in tables.rows(file))
 
 
 def _values(row: Mapping[str, Any], file: Path) -> dict[str, Value]:

@@ -104,12 +104,13 @@ def first_of(values: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((values[name] for name in names if values.get(name) is not None), None)
 
 
-def keyed(rows: Iterable[Record]) -> Iterator[Record]:
-    """Give records without an id one of their question and references, so that runs pair; equal ones are draws."""
-    found = list(rows)
-    ids = [str(one.values["id"]) or content_id(one.values) for one in found]
-    keys = [(one.values["candidate"], key) for one, key in zip(found, ids, strict=True)]
-    for one, key, draw in zip(found, ids, log.draws([(str(name), key) for name, key in keys]), strict=True):
+def keyed(read: Callable[[], Iterable[Record]]) -> Iterator[Record]:
+    """Give records without an id one of their question and references, so that runs pair; equal ones are draws.
+
+    They are read twice, so that only their ids are in memory.
+    """
+    keys = [(str(one.values["candidate"]), str(one.values["id"]) or content_id(one.values)) for one in read()]
+    for one, (_, key), draw in zip(read(), keys, log.draws(keys), strict=True):
         yield one._replace(values={**one.values, "id": key, **({"draw": str(draw)} if draw else {})})
 
 

@@ -170,7 +170,7 @@ def _recheck(chosen: argparse.Namespace) -> None:
     with texts_to_stderr(is_json=chosen.json):
         for one in others:
             if one.why is None:
-                say(f"{one.outcome}: {one.claim}")
+                say(f"{one.outcome}: {' '.join(one.claim.split())}")
         for why, number in Counter(one.why for one in others if one.why is not None).items():
             say(f"could not be checked: {counted(number, 'claim')}: {why}")
         say(f"confirmed: {len(checked) - len(others):,} of {counted(len(checked), 'claim')}")

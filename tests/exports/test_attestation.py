@@ -308,6 +308,17 @@ def test_a_key_asks_for_a_signature(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["recheck", "signed.json", "--key", "public.pem", "--comparison", "comparison.json"]) == 0
 
 
+@pytest.mark.usefixtures("attested")
+def test_a_claim_can_not_print_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    statement = json.loads(Path("plain.json").read_text(encoding="utf-8"))
+    statement["predicate"]["x\nconfirmed: 5 of 5 claims"] = 1
+    Path("changed.json").write_text(json.dumps(statement), encoding="utf-8")
+
+    assert main(["recheck", "changed.json"]) == 2
+
+    assert "differs: predicate / x confirmed: 5 of 5 claims\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "content",
     [

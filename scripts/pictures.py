@@ -40,6 +40,9 @@ def main() -> None:
         _said(example, "-m", "flows.compare", *VERSIONS, "--html")
         page = _opened(chromium, example.folder / COMPARISON, "light")
         _picture(page, "comparison", page.locator("#comparison"))
+        page = _opened(chromium, example.folder / COMPARISON, "light")
+        page.locator("#comparison details").evaluate_all("every => every.forEach(each => each.open = true)")
+        _picture(page, "robust", page.locator("#comparison details.robust").first)
 
 
 def _report(chromium: "Browser", path: Path) -> None:

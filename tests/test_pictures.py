@@ -15,6 +15,7 @@ NAMES = [
     "slices.png",
     "side-by-side.png",
     "comparison.png",
+    "robust.png",
     "prefect-run.png",
     "prefect-comparison.png",
     "summary.svg",

@@ -80,7 +80,7 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """Lines below the table: where the uncertainty comes from, and what is not counted."""
     if (hidden := len(_failing_parts(found["checks"])) - SHOWN) > 0:
         more = counted(hidden, "more slice or group", "more slices and groups")
-        yield f"{more} without which it does not hold: `goldmeter robust --json` lists them."
+        yield f"{more} without which it does not hold, which goldmeter robust --json lists."
     if found["sources"]:
         named = {"rows": "questions", "draws": "answers to them", "judges": "judge", "settings": "setting of the judge"}
         each = [

@@ -220,8 +220,8 @@ def test_the_table_of_speed_is_what_make_bench_wrote() -> None:
 
 
 def test_the_offline_judges_agreement_is_that_of_its_page() -> None:
-    assert "| agrees with human labels, EVOUNA-NQ | 0.923 | 0.915 | 0.841 |" in PAGES["judge.md"]
-    assert "on 0.923 of EVOUNA-NQ, substring matching on 0.841" in README
+    assert "| agrees with human labels, EVOUNA-NQ | 0.921 | 0.915 | 0.841 |" in PAGES["judge.md"]
+    assert "on 0.921 of EVOUNA-NQ, substring matching on 0.841" in README
 
 
 def test_the_figures_of_the_offline_judge_on_the_bundled_example() -> None:

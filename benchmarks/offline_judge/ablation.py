@@ -26,16 +26,14 @@ from goldmeter.models.offline.feature_names import FEATURES
 from goldmeter.models.offline.traps import MARKS
 
 _FAMILIES = {
-    "words": "exact equal recall soft_recall new_recall run first_word last_word precision",
-    "place": "position sentence occurrences",
-    "size": "extra_words reference_words new_words response_words copied reference_in_question",
+    "words": "exact equal recall soft_recall new_recall precision",
+    "place": "position",
+    "size": "extra_words reference_words new_words response_words",
     "typing errors": "misspelt other_word",
-    "lists": "reference_list parts",
-    "numbers": "reference_numbers number_recall number_conflict number_gap year_gap other_numbers",
-    "initials": "initials abbreviated acronym",
-    "names": "name_words missing_names month_missing month_conflict",
-    "trigrams": "trigram_recall trigram_jaccard",
-    "synonyms": "synonym_recall",
+    "numbers": "reference_numbers number_recall number_conflict number_gap other_numbers",
+    "initials": "initials",
+    "names": "name_words missing_names",
+    "trigrams": "trigram_recall",
     "references": "references references_found",
 }
 MARKED = "marks of traps"

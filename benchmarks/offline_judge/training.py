@@ -36,7 +36,7 @@ class Size(NamedTuple):
     rows_in_leaf: int
 
 
-ANSWERS, TRAPS = Size(300, 0.04, 16, 20), Size(150, 0.1, 20, 10)
+ANSWERS, TRAPS = Size(200, 0.06, 16, 20), Size(150, 0.1, 20, 10)
 
 
 class Examples(NamedTuple):
@@ -90,7 +90,7 @@ def examples(rows: Sequence[Labelled]) -> Examples:
     is_written, is_made = (
         np.array([getattr(row, name) for row in rows], bool) for name in ("written", "counterfactual")
     )
-    exact, part = features[:, feature_names.EXACT] > 0, features[:, feature_names.PARTS] < 1
+    exact, part = features[:, feature_names.EXACT] > 0, marks[:, traps.MARKS.index("part of the reference")] > 0
     against_rules = verdicts & (part | (exact & ~_plain(marks)))
     return Examples(
         np.hstack([features, marks]),
@@ -144,23 +144,47 @@ def held_out(rows: Examples) -> Floats:
 
 
 def exported(model: HistGradientBoostingClassifier) -> Trees:
-    """Convert the trees of scikit-learn to ours."""
+    """Convert the trees of scikit-learn to ours: their splits sorted by feature and threshold."""
     # Private API, written for scikit-learn 1.9.1, which has no public way to the nodes of its boosted trees. Only
     # training reads them; the judge itself runs without scikit-learn.
-    nodes = [predictors[0].nodes for predictors in model._predictors]  # noqa: SLF001
-    starts = np.cumsum([0, *map(len, nodes)])[:-1]
-    joined = np.concatenate(nodes)
-    shift = np.repeat(starts, [*map(len, nodes)])
-    leaf = joined["is_leaf"].astype(bool)
+    splits, leaves = [], []
+    for tree, predictors in enumerate(model._predictors):  # noqa: SLF001
+        below, own = _flattened(predictors[0].nodes)
+        splits += [(feature, threshold, tree, bits) for feature, threshold, bits in below]
+        leaves.append(own)
+    splits.sort(key=lambda split: split[:2])
+    values = np.zeros((len(leaves), max(map(len, leaves))))
+    for tree, own in enumerate(leaves):
+        values[tree, : len(own)] = own
+    features, thresholds, trees, remaining = zip(*splits, strict=True) if splits else ((),) * 4
     return Trees(
-        np.where(leaf, 0, joined["feature_idx"]).astype(np.int32),
-        np.where(leaf, 0.0, joined["num_threshold"]),
-        np.where(leaf, -1, joined["left"] + shift).astype(np.int32),
-        np.where(leaf, -1, joined["right"] + shift).astype(np.int32),
-        np.where(leaf, joined["value"], 0.0),
-        starts.astype(np.int32),
+        np.searchsorted(np.array(features), np.arange(model.n_features_in_ + 1)).astype(np.int32),
+        np.array(thresholds, np.float64),
+        np.array(trees, np.int32),
+        np.array(remaining, np.uint64),
+        values,
         np.asarray(model._baseline_prediction, np.float64).ravel(),  # noqa: SLF001
     )
+
+
+def _flattened(nodes: NDArray[np.void]) -> tuple[list[tuple[int, float, int]], list[float]]:
+    """Return a tree's splits, each with the leaves that are not left of it as bits, and its leaves in order."""
+    splits: list[tuple[int, float, int]] = []
+    leaves: list[float] = []
+
+    def descend(place: int) -> None:
+        node = nodes[place]
+        if node["is_leaf"]:
+            leaves.append(float(node["value"]))
+            return
+        first = len(leaves)
+        descend(node["left"])
+        left = (1 << len(leaves)) - (1 << first)
+        splits.append((int(node["feature_idx"]), float(node["num_threshold"]), ~left % 2**64))
+        descend(node["right"])
+
+    descend(0)
+    return splits, leaves
 
 
 def calibration_error(probabilities: Floats, verdicts: NDArray[np.bool_]) -> float:

@@ -24,7 +24,6 @@ from goldmeter.metrics.base import (
     NOT_SAMPLED,
 )
 from goldmeter.metrics.judged import DETAILS, JudgeMetric, Needs
-from goldmeter.models.offline.texts import Texts
 
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int8]
@@ -106,7 +105,9 @@ def has_text(column: pa.Array) -> Mask:
     """Return which rows have a text that is not blank, of a column of texts or of lists of texts; shape (n,)."""
     texts, offsets = text_lists(column)
     rows = np.repeat(np.arange(len(column)), np.diff(offsets))
-    counts = np.bincount(rows[~Texts.of_column(texts).are_blank()], minlength=len(column))
+    distinct = pc.fill_null(texts.cast(pa.large_string()), "").dictionary_encode()
+    has = np.array([bool(text.strip()) for text in distinct.dictionary.to_pylist()], np.bool_)
+    counts = np.bincount(rows[has[distinct.indices.to_numpy()]], minlength=len(column))
     return np.asarray(counts > 0, np.bool_)
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.models.offline import feature_names, kinds
-from goldmeter.models.offline.texts import Texts, table_of
+from goldmeter.models.offline.lexicon import CAPITAL, CLASSES, KNOWN, NUMBER, STOP
 
 if TYPE_CHECKING:
     from goldmeter.models.offline.features import RowFeatures
     from goldmeter.models.offline.measured import Kind
-    from goldmeter.text.kernels.numbering import Table
 
 # Words of the longest references and responses on which the judge was measured: on references of more than 10 words it
 # agreed with human labels in 72 to 76 % (57 rows of EVOUNA-TQ) against 96 %; 99.9 % of the training responses have at
@@ -57,6 +56,7 @@ _FOREIGN_ANSWERS = (
     "veinte treinta cien quattro cinque sette dieci venti cento quatro oito dez vinte cem twee drie vijf zes zeven "
     "negen tien twintig honderd duizend"
 )
+_FOREIGN, _FOREIGN_WHOLE = frozenset(_FOREIGN_WORDS.split()), frozenset(_FOREIGN_ANSWERS.split())
 
 
 def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
@@ -65,19 +65,16 @@ def reasons(rows: "RowFeatures") -> NDArray[np.int8]:
     A row is outside if its texts are in another script or language than English, or longer than nearly all rows that
     the judge was trained on. Only the question, the response and the best reference are looked at.
     """
-    from goldmeter.models.offline.word_kernels import counts  # importing numba takes half a second
-
-    stream = rows.stream
-    counted = counts(stream.types, stream.flags, stream.offsets, _kinds(rows.words.forms))
+    counted = _counts(rows)
     of_row = counted[:, rows.texts].sum(axis=2)
-    words = np.diff(stream.offsets)
+    words = np.diff(rows.stream.offsets)
     total = np.maximum(words[rows.texts].sum(axis=1), 1)
     others, lowers, known, foreigns, stops = of_row
     speaks_other = (lowers >= FEWEST_WORDS) & ((known < ENGLISH * lowers) | (foreigns > stops))
     asked = rows.texts[:, :2]  # a name such as "El Paso" may be all of a reference and of a response
     speaks_other |= (stops == 0) & (counted[3, asked].sum(axis=1) > 1) & (words[asked].sum(axis=1) > FEWEST_WORDS)
     read = rows.texts[:, 1:]
-    speaks_other |= (rows.distinct.found_in(_foreign_answers()) >= 0)[read].any(axis=1)
+    speaks_other |= np.array([text in _FOREIGN_WHOLE for text in rows.distinct], np.bool_)[read].any(axis=1)
     unread = (counted[0, read] > (1 - READABLE_ALONE) * words[read]).any(axis=1)
     outside = (
         unread | (others > (1 - READABLE) * total),
@@ -121,21 +118,23 @@ def is_inside(kind: "Kind") -> bool:
     return kind["low"] >= EXPECTED
 
 
-def _kinds(forms: Texts) -> NDArray[np.int8]:
-    """Return FOREIGN_WORD and OTHER_SCRIPT of each form; shape (t,)."""
-    from goldmeter.models.offline.word_kernels import FOREIGN_WORD, OTHER_SCRIPT
+def _counts(rows: "RowFeatures") -> NDArray[np.int64]:
+    """Return how many words of each text are in another script, in lower case, known English, foreign, stop words.
 
-    kinds = np.where(forms.found_in(_foreign_words()) >= 0, np.int8(FOREIGN_WORD), np.int8(0))
-    for form in np.flatnonzero(~forms.are_ascii()).tolist():
-        kinds[form] |= OTHER_SCRIPT * bool(_OTHER_SCRIPT.search(forms[form]))
-    return kinds
-
-
-@cache
-def _foreign_words() -> "Table":
-    return table_of(sorted({*_FOREIGN_WORDS.split()}))
-
-
-@cache
-def _foreign_answers() -> "Table":
-    return table_of(sorted({*_FOREIGN_ANSWERS.split()}))
+    Returns:
+        Shape (5, texts).
+    """
+    types, flags, offsets = rows.stream.types, rows.stream.flags, rows.stream.offsets
+    forms = rows.words.forms
+    is_number = types >= len(forms)
+    places = np.where(is_number, len(forms), types)
+    in_other, is_foreign = (
+        np.array([*map(has, forms), False], np.bool_)[places]
+        for has in (lambda form: not form.isascii() and bool(_OTHER_SCRIPT.search(form)), _FOREIGN.__contains__)
+    )
+    lower = ~in_other & ((flags & (CAPITAL | NUMBER)) == 0)
+    known = lower & ~is_foreign & ((flags & (KNOWN | CLASSES)) > 0)
+    columns = np.stack([in_other, lower, known, is_foreign, (flags & STOP) > 0])
+    ends = np.concatenate([np.zeros((5, 1), np.int64), np.cumsum(columns, axis=1)], axis=1)
+    counted: NDArray[np.int64] = ends[:, offsets[1:]] - ends[:, offsets[:-1]]
+    return counted

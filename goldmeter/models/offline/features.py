@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.models.offline.lexicon import SEPARATORS
-from goldmeter.models.offline.texts import Texts
-from goldmeter.models.offline.vocabulary import Words, read, stem
+from goldmeter.models.offline.vocabulary import Words, numbered, read, stem
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from goldmeter.models.offline.matching import Corpus
     from goldmeter.models.offline.stream import Stream
 
 Floats = NDArray[np.float64]
@@ -22,33 +24,52 @@ class TextRows(NamedTuple):
     """n rows of texts.
 
     Attributes:
-        questions: n texts.
-        references: m texts, row after row.
+        texts: Distinct texts.
+        questions: Index of each row's question, shape (n,).
+        references: Indices of m references, row after row.
         offsets: Shape (n + 1,); row i has the references from `offsets[i]` to `offsets[i + 1]`.
-        responses: n texts.
+        responses: Index of each row's response, shape (n,).
     """
 
-    questions: Texts
-    references: Texts
+    texts: Sequence[str]
+    questions: Integers
+    references: Integers
     offsets: Integers
-    responses: Texts
+    responses: Integers
 
     @classmethod
     def of(cls, questions: Sequence[str], references: Sequence[Sequence[str]], responses: Sequence[str]) -> "TextRows":
-        """Encode texts."""
+        """Number the distinct texts."""
+        n = len(questions)
+        ids, texts = numbered(chain(questions, responses, chain.from_iterable(references)))
         offsets = np.cumsum([0, *map(len, references)], dtype=np.int64)
-        return cls(Texts.of(questions), Texts.of(chain.from_iterable(references)), offsets, Texts.of(responses))
+        return cls(texts, ids[:n], ids[2 * n :], offsets, ids[n : 2 * n])
+
+    @classmethod
+    def of_columns(
+        cls, questions: "pa.Array | None", references: "pa.Array", offsets: Integers, responses: "pa.Array"
+    ) -> "TextRows":
+        """Number the distinct texts of Arrow columns; a null, and a column that is None, is an empty text."""
+        import pyarrow as pa
+
+        n = len(responses)
+        filled = pa.nulls(n, pa.string()) if questions is None else questions
+        columns = [column.cast(pa.large_string()) for column in (filled, responses, references)]
+        coded = pa.concat_arrays(columns).fill_null("").dictionary_encode()
+        ids = coded.indices.to_numpy().astype(np.int64)
+        return cls(coded.dictionary.to_pylist(), ids[:n], ids[2 * n :], offsets, ids[n : 2 * n])
+
+    def question(self, i: int) -> str:
+        """Return the question of a row."""
+        return self.texts[int(self.questions[i])]
+
+    def response(self, i: int) -> str:
+        """Return the response of a row."""
+        return self.texts[int(self.responses[i])]
 
     def references_of(self, i: int) -> list[str]:
         """Return the accepted answers of a row."""
-        return [self.references[k] for k in range(*self.offsets[i : i + 2].tolist())]
-
-    def take(self, which: Integers) -> "TextRows":
-        """Return some of the rows."""
-        counts = np.diff(self.offsets)[which]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[which] - offsets[:-1], counts)
-        return TextRows(self.questions.take(which), self.references.take(places), offsets, self.responses.take(which))
+        return [self.texts[k] for k in self.references[self.offsets[i] : self.offsets[i + 1]].tolist()]
 
 
 class RowFeatures(NamedTuple):
@@ -69,74 +90,44 @@ class RowFeatures(NamedTuple):
     references: Integers
     spans: Integers
     texts: Integers
-    distinct: Texts
+    distinct: Sequence[str]
     words: Words
     stream: "Stream"
 
     def quoted(self, begins: Integers, ends: Integers) -> list[str]:
         """Return the words of the stream between pairs of positions, as written, without punctuation."""
         firsts, lasts = self.stream.sources[begins], self.stream.ends[ends - 1]
-        ids, raw = self.words.ids, _Decoded(self.words.raw)
+        ids, raw = self.words.ids, self.words.raw
         rows = (ids[first:last].tolist() for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True))
-        return [" ".join([word for i in row if (word := raw[i]) not in SEPARATORS]) for row in rows]
+        return [" ".join([raw[i] for i in row if raw[i] not in SEPARATORS]) for row in rows]
 
 
 def row_features(rows: TextRows) -> RowFeatures:
     """Compute the features of each row, independently of the others."""
-    from goldmeter.models.offline.row_features import Synonyms, described
+    from goldmeter.models.offline.row_features import described
     from goldmeter.models.offline.stream import stream  # importing numba takes half a second
 
-    n = len(rows.responses)
-    numbers, texts = rows.questions.followed_by(rows.responses).followed_by(rows.references).numbered()
-    pairs = np.column_stack([numbers[:n], numbers[n : 2 * n]]).astype(np.int64)
-    reference_texts = numbers[2 * n :].astype(np.int64)
-    words = read(texts)
+    pairs = np.column_stack([rows.questions, rows.responses])
+    words = read(rows.texts)
     streamed = stream(words)
-    features, best, spans = described(
-        *streamed[:3],
-        streamed.offsets,
-        *_letters(words.forms, streamed),
-        pairs,
-        reference_texts,
-        rows.offsets,
-        Synonyms(*_synonyms(words.forms)),
-    )
+    corpus = _corpus(words.forms, streamed)
+    features, best, spans = described(corpus, streamed.offsets, pairs, rows.references, rows.offsets)
     matched = pairs[:, 1].copy()
-    matched[best >= 0] = reference_texts[(rows.offsets[:-1] + best)[best >= 0]]
-    return RowFeatures(features, best, spans, np.column_stack([pairs, matched]), texts, words, streamed)
+    matched[best >= 0] = rows.references[(rows.offsets[:-1] + best)[best >= 0]]
+    return RowFeatures(features, best, spans, np.column_stack([pairs, matched]), rows.texts, words, streamed)
 
 
-class _Decoded(dict[int, str]):
-    """Number → text, each decoded once."""
+def _corpus(forms: Sequence[str], streamed: "Stream") -> "Corpus":
+    """Return the words with their letters and stems; a number's value is a form of one letter."""
+    from goldmeter.models.offline.matching import Corpus, hashed
 
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-
-    def __missing__(self, number: int) -> str:
-        self[number] = text = self._texts[number]
-        return text
-
-
-def _letters(forms: Texts, streamed: "Stream") -> tuple[NDArray[np.uint32], Integers, NDArray[np.int32]]:
-    """Return the forms' letters, offsets of each form's, and the number of its stem; a number's value is a form."""
     count = max(int(streamed.types.max(initial=-1)) + 1 - len(forms), 0)
-    written = [*forms]
-    codes = np.frombuffer("".join(written).encode("utf-32-le", "surrogatepass"), np.uint32)
-    offsets = np.cumsum([0, *map(len, written)], dtype=np.int64)
-    stems, distinct = Texts.of(map(stem, written)).numbered()
-    return (
-        np.concatenate([codes, np.arange(_NUMBERS, _NUMBERS + count, dtype=np.uint32)]),
-        np.concatenate([offsets, offsets[-1] + 1 + np.arange(count)]),
-        np.concatenate([stems, np.arange(len(distinct), len(distinct) + count, dtype=np.int32)]),
-    )
-
-
-def _synonyms(forms: Texts) -> tuple[Integers, NDArray[np.int32]]:
-    """Return the synonyms of each form among the forms, and their offsets."""
-    from goldmeter.text.wordnet import wordnet
-    from goldmeter.text.words import Words as Plain
-
-    return wordnet().related(Plain(forms.data, forms.starts, forms.stops))
+    letters = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), np.uint32)
+    codes = np.concatenate([letters, np.arange(_NUMBERS, _NUMBERS + count, dtype=np.uint32)])
+    offsets = np.cumsum([0, *map(len, forms), *[1] * count], dtype=np.int64)
+    stems, distinct = numbered(map(stem, forms))
+    of_types = np.concatenate([stems, np.arange(len(distinct), len(distinct) + count)]).astype(np.int32)
+    return Corpus(*streamed[:3], of_types[streamed.types], codes, offsets, *hashed(codes, offsets))
 
 
 # First code beyond Unicode; values of numbers are coded from here on.

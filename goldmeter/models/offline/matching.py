@@ -1,9 +1,10 @@
-"""Kernels that find a reference in a response: whole, in part, misspelt, as initials, or by three letters in a row."""
+"""Kernels that find a reference in a response: whole, misspelt, as initials, or by three letters in a row."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goldmeter.models.offline import feature_names
 from goldmeter.models.offline.lexicon import CAPITAL, KNOWN, NUMBER, STOP, UPPER
 from goldmeter.text.kernels import Floats, Ids, Integers, compiled
 
@@ -12,15 +13,37 @@ Hashes = NDArray[np.uint64]
 
 # Base of the polynomial hash of a word's letters (FNV-1's prime): the hash of joined words follows from their hashes.
 BASE = np.uint64(1_099_511_628_211)
-# Words of a reference that are compared in sequence; later ones are ignored.
-LONGEST_RUN = 64
 # Letters. Longer words are not searched for typing errors.
 LONGEST_WORD = 32
 
 
+class Corpus(NamedTuple):
+    """w words of all texts, of t types.
+
+    Attributes:
+        types: Shape (w,), int32.
+        flags: Classes of the lexicon, shape (w,), int32.
+        values: NaN if the word is no number, shape (w,).
+        stems: Shape (w,), int32.
+        codes: Letters of the types, uint32.
+        letters: Type i has the letters from `letters[i]` to `letters[i + 1]`, shape (t + 1,).
+        hashes: Hash of each type's letters, shape (t,).
+        powers: `BASE` to the power of their number, shape (t,).
+    """
+
+    types: Ids
+    flags: Ids
+    values: Floats
+    stems: Ids
+    codes: Codes
+    letters: Integers
+    hashes: Hashes
+    powers: Hashes
+
+
 @compiled
 def hashed(codes: Codes, offsets: Integers) -> tuple[Hashes, Hashes]:
-    """Return the hash of each word's letters, and the base to the power of their number; shape (t,) each."""
+    """Return `hashes` and `powers` of `Corpus`."""
     hashes, powers = np.zeros(len(offsets) - 1, np.uint64), np.ones(len(offsets) - 1, np.uint64)
     for word in range(len(offsets) - 1):
         for code in codes[offsets[word] : offsets[word + 1]]:
@@ -30,42 +53,28 @@ def hashed(codes: Codes, offsets: Integers) -> tuple[Hashes, Hashes]:
 
 
 @compiled
-def find(
-    types: Ids, hashes: Hashes, powers: Hashes, lengths: Integers, text: Integers, reference: Integers, start: int
-) -> tuple[int, int]:
-    """Return begin and end of the first words from `start` whose joined letters equal the reference's, or -1, -1."""
+def _letters(words: Corpus, word: int) -> Codes:
+    return words.codes[words.letters[words.types[word]] : words.letters[words.types[word] + 1]]
+
+
+@compiled
+def find(words: Corpus, text: Integers, reference: Integers) -> tuple[int, int]:
+    """Return begin and end of the first words whose joined letters equal the reference's, or -1, -1."""
     wanted, size = np.uint64(0), 0
     for i in range(reference[0], reference[1]):
-        wanted = wanted * powers[types[i]] + hashes[types[i]]
-        size += lengths[types[i]]
+        wanted = wanted * words.powers[words.types[i]] + words.hashes[words.types[i]]
+        size += len(_letters(words, i))
     if size == 0:
         return -1, -1
-    for begin in range(start, text[1]):
+    for begin in range(text[0], text[1]):
         joined, length, end = np.uint64(0), 0, begin
         while end < text[1] and length < size:
-            joined = joined * powers[types[end]] + hashes[types[end]]
-            length += lengths[types[end]]
+            joined = joined * words.powers[words.types[end]] + words.hashes[words.types[end]]
+            length += len(_letters(words, end))
             end += 1
         if length == size and joined == wanted:
             return begin, end
     return -1, -1
-
-
-@compiled
-def longest_run(types: Ids, stems: Ids, text: Integers, reference: Integers) -> tuple[int, int, int]:
-    """Return length, begin and end in the text of the longest common sequence of words, compared by stem."""
-    best, begin = 0, -1
-    last = min(reference[1], reference[0] + LONGEST_RUN)
-    for i in range(text[0], text[1]):
-        for j in range(reference[0], last):
-            if last - j <= best:
-                break
-            k = 0
-            while j + k < last and i + k < text[1] and stems[types[i + k]] == stems[types[j + k]]:
-                k += 1
-            if k > best:
-                best, begin = k, i
-    return best, begin, begin + best
 
 
 @compiled
@@ -94,26 +103,23 @@ def distance(a: Codes, b: Codes, limit: int) -> int:
 
 
 @compiled
-def closest(
-    types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, word: int
-) -> tuple[float, bool, int]:
+def closest(words: Corpus, text: Integers, word: int) -> tuple[float, bool, int]:
     """Return how well a word of the text matches the one at `word` (0 to 1), whether both are known, and where."""
-    a = codes[offsets[types[word]] : offsets[types[word] + 1]]
+    a = _letters(words, word)
     size = len(a)
     best, known, place = 0.0, False, -1
     if size < 4 or size > LONGEST_WORD:  # noqa: PLR2004  # a letter more or less makes another short word
         return best, known, place
     limit = 1 if size < 7 else 2  # noqa: PLR2004
     for i in range(text[0], text[1]):
-        if flags[i] & (NUMBER | STOP):
-            continue
-        b = codes[offsets[types[i]] : offsets[types[i] + 1]]
-        if len(b) < 4 or len(b) > LONGEST_WORD or abs(len(b) - size) > 6:  # noqa: PLR2004
+        b = _letters(words, i)
+        is_long = 4 <= len(b) <= LONGEST_WORD and abs(len(b) - size) <= 6  # noqa: PLR2004
+        if words.flags[i] & (NUMBER | STOP) or not is_long:
             continue
         common = 0
         while common < min(size, len(b)) and a[common] == b[common]:
             common += 1
-        both = bool(flags[i] & KNOWN and flags[word] & KNOWN)
+        both = bool(words.flags[i] & KNOWN and words.flags[word] & KNOWN)
         score = 0.0
         changes = distance(a, b, 2)
         if both and changes <= 2 and common < min(size, len(b)):  # noqa: PLR2004
@@ -128,112 +134,36 @@ def closest(
 
 
 @compiled
-def initials(
-    types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers
-) -> tuple[int, int]:
+def initials(words: Corpus, text: Integers, reference: Integers) -> tuple[int, int]:
     """Return begin and end of words of the text whose initials are the reference, or the reverse; or -1, -1."""
     if reference[1] - reference[0] == 1:
-        word = reference[0]
-        if not flags[word] & UPPER:
-            return -1, -1
         for begin in range(text[0], text[1]):
-            end = _spelt(types, flags, codes, offsets, begin, text[1], types[word], CAPITAL | STOP)
+            end = _spelt(words, begin, text[1], reference[0], CAPITAL | STOP)
             if end > 0:
                 return begin, end
         return -1, -1
     for i in range(text[0], text[1]):
-        if (
-            flags[i] & UPPER
-            and _spelt(types, flags, codes, offsets, reference[0], reference[1], types[i], 0) == reference[1]
-        ):
+        if _spelt(words, reference[0], reference[1], i, 0) == reference[1]:
             return i, i + 1
     return -1, -1
 
 
 @compiled
-def acronym(types: Ids, flags: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers) -> bool:
-    """Return whether a word of one text in capitals is the initials of some words of the other."""
-    return _spelt_anywhere(types, flags, codes, offsets, text, reference) or _spelt_anywhere(
-        types, flags, codes, offsets, reference, text
-    )
-
-
-@compiled
-def _spelt_anywhere(types: Ids, flags: Ids, codes: Codes, offsets: Integers, short: Integers, long: Integers) -> bool:
-    for i in range(short[0], short[1]):
-        if flags[i] & UPPER and not flags[i] & NUMBER:
-            for begin in range(long[0], long[1]):
-                if _spelt(types, flags, codes, offsets, begin, long[1], types[i], 0) > 0:
-                    return True
-    return False
-
-
-@compiled
-def abbreviated(
-    types: Ids, flags: Ids, stems: Ids, codes: Codes, offsets: Integers, text: Integers, reference: Integers
-) -> tuple[int, int]:
-    """Return begin and end of the reference in the text, with its first words shortened or expanded; or -1, -1."""
-    for end in range(text[0] + 2, text[1] + 1):
-        same = 0
-        while (
-            same < min(end - text[0], reference[1] - reference[0]) - 1
-            and stems[types[end - 1 - same]] == stems[types[reference[1] - 1 - same]]
-        ):
-            same += 1
-        if same == 0:
-            continue
-        short, rest = end - 1 - same, reference[1] - same
-        if rest - reference[0] == 1 and _prefix(types, codes, offsets, short, reference[0]):
-            return short, end
-        if _initialled(types, flags, codes, offsets, short, reference[0], rest):
-            return short, end
-        if rest - reference[0] == 1:
-            for begin in range(max(text[0], short - 3), short + 1):
-                if _initialled(types, flags, codes, offsets, reference[0], begin, short + 1):
-                    return begin, end
-    return -1, -1
-
-
-@compiled
-def _prefix(types: Ids, codes: Codes, offsets: Integers, i: int, j: int) -> bool:
-    """Return whether one of the words is a prefix of the other, of at least three letters."""
-    a = codes[offsets[types[i]] : offsets[types[i] + 1]]
-    b = codes[offsets[types[j]] : offsets[types[j] + 1]]
-    size = min(len(a), len(b))
-    if size < 3:  # noqa: PLR2004
-        return False
-    return bool((a[:size] == b[:size]).all())
-
-
-@compiled
-def _initialled(types: Ids, flags: Ids, codes: Codes, offsets: Integers, short: int, first: int, last: int) -> bool:
-    """Return whether the word at `short` consists of initials of the words from first to last, from the first on."""
-    letters = codes[offsets[types[short]] : offsets[types[short] + 1]]
-    if not 1 <= len(letters) <= last - first or not flags[short] & (UPPER if len(letters) > 1 else CAPITAL):
-        return False
-    for k in range(len(letters)):
-        if flags[first + k] & NUMBER or codes[offsets[types[first + k]]] != letters[k]:
-            return False
-    return True
-
-
-@compiled
-def _spelt(
-    types: Ids, flags: Ids, codes: Codes, offsets: Integers, begin: int, end: int, short: int, wanted: int
-) -> int:
-    """Return the end of words whose initials are the letters of `short`, skipping stop words where necessary; or -1.
+def _spelt(words: Corpus, begin: int, end: int, short: int, wanted: int) -> int:
+    """Return the end of words whose initials are the capitals at `short`, stop words aside; or -1.
 
     wanted: classes of which each such word must have one; 0 for none.
     """
-    letters = codes[offsets[short] : offsets[short + 1]]
-    if len(letters) < 2 or len(letters) > 8:  # noqa: PLR2004
+    letters = _letters(words, short)
+    if not words.flags[short] & UPPER or len(letters) < 2 or len(letters) > 8:  # noqa: PLR2004
         return -1
     found, i = 0, begin
     while i < end and found < len(letters):
-        letter = codes[offsets[types[i]]] if not flags[i] & NUMBER and offsets[types[i] + 1] > offsets[types[i]] else 0
-        if letter == letters[found] and (not wanted or flags[i] & wanted):
+        first = _letters(words, i)[:1]
+        is_initial = len(first) > 0 and first[0] == letters[found] and not words.flags[i] & NUMBER
+        if is_initial and (not wanted or words.flags[i] & wanted):
             found += 1
-        elif found == 0 or not flags[i] & STOP:
+        elif found == 0 or not words.flags[i] & STOP:
             return -1
         i += 1
     return i if found == len(letters) else -1
@@ -246,49 +176,33 @@ EDGE = 0x1FFFFF
 
 
 @compiled
-def compare_trigrams(
-    types: Ids, codes: Codes, letters: Integers, text: Integers, reference: Integers, row: Floats
-) -> None:
-    """Write the largest share of the reference's trigrams in as many words of the text, and their Jaccard similarity.
+def trigram_recall(words: Corpus, text: Integers, reference: Integers) -> float:
+    """Return the largest share of the reference's trigrams in as many words of the text and one more.
 
     A word of n letters has n trigrams, with its edges; a trigram that occurs twice counts twice.
     """
     wanted = np.empty(LETTERS, np.uint64)
     count = 0
     for j in range(reference[0], reference[1]):
-        first, last = letters[types[j]], letters[types[j] + 1]
-        for k in range(first, last):
-            if count < LETTERS:
-                wanted[count] = _trigram(codes, first, last, k)
-                count += 1
-    if count == 0:
-        return
+        letters = _letters(words, j)
+        for k in range(min(len(letters), LETTERS - count)):
+            wanted[count] = _trigram(letters, k)
+            count += 1
     size = min(max(reference[1] - reference[0], 1) + 1, WINDOW)
-    common, own = np.zeros(WORDS, np.int64), np.zeros(WORDS, np.int64)
-    recall = jaccard = 0.0
-    words = min(text[1] - text[0], WORDS)
-    for i in range(words):
-        word = types[text[0] + i]
-        first, last = letters[word], letters[word + 1]
-        own[i] = min(last - first, LETTERS)
-        for k in range(first, first + own[i]):
-            found = _trigram(codes, first, last, k)
-            for j in range(count):
-                if wanted[j] == found:
-                    common[i] += 1
-                    break
-        shared = total = 0
-        for k in range(i, max(i - size, -1), -1):
-            shared, total = shared + common[k], total + own[k]
-            hit = min(shared, count)
-            recall = max(recall, hit / count)
-            jaccard = max(jaccard, hit / max(total + count - hit, 1))
-    row[feature_names.TRIGRAM_RECALL], row[feature_names.TRIGRAM_JACCARD] = recall, jaccard
+    common, most = np.zeros(WORDS, np.int64), 0
+    for i in range(min(text[1] - text[0], WORDS)):
+        letters = _letters(words, text[0] + i)
+        for k in range(min(len(letters), LETTERS)):
+            common[i] += (wanted[:count] == _trigram(letters, k)).any()
+        most = max(most, common[max(i - size + 1, 0) : i + 1].sum())
+    return min(most, count) / max(count, 1)
 
 
 @compiled
-def _trigram(codes: Codes, first: int, last: int, k: int) -> np.uint64:
-    before = codes[k - 1] if k > first else EDGE
-    after = codes[k + 1] if k + 1 < last else EDGE
-    joined: np.uint64 = (np.uint64(before) << np.uint64(42)) | (np.uint64(codes[k]) << np.uint64(21)) | np.uint64(after)
+def _trigram(letters: Codes, k: int) -> np.uint64:
+    before = letters[k - 1] if k > 0 else EDGE
+    after = letters[k + 1] if k + 1 < len(letters) else EDGE
+    joined: np.uint64 = (
+        (np.uint64(before) << np.uint64(42)) | (np.uint64(letters[k]) << np.uint64(21)) | np.uint64(after)
+    )
     return joined

@@ -5,22 +5,29 @@ trees". Such a split rules out the leaves left of it; the leaf that is reached i
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from goldmeter.models.offline.splits import MOST_LEAVES, Splits
-from goldmeter.text.kernels import Floats, compiled
+from goldmeter.text.kernels import Floats, Ids, compiled
 
 # A de Bruijn sequence: its product with a power of two has the exponent's own number in the upper 6 bits.
 _DE_BRUIJN = 0x03F79D71B4CB0A89
 
 
 @compiled
-def summed_leaves(rows: Floats, splits: Splits, baseline: float) -> Floats:
+def summed_leaves(
+    rows: Floats,
+    starts: Ids,
+    thresholds: Floats,
+    trees: Ids,
+    remaining: NDArray[np.uint64],
+    values: Floats,
+    baseline: Floats,
+) -> Floats:
     """Return the baseline plus one leaf of each tree, added in the order of the trees; rows without NaN; shape (n,)."""
-    starts, thresholds, trees, remaining, values = splits
-    sequence, numbers = np.uint64(_DE_BRUIJN), np.empty(MOST_LEAVES, np.int64)
-    for exponent in range(MOST_LEAVES):
+    sequence, numbers = np.uint64(_DE_BRUIJN), np.empty(64, np.int64)
+    for exponent in range(64):
         numbers[((np.uint64(1) << np.uint64(exponent)) * sequence) >> np.uint64(58)] = exponent
-    out = np.full(len(rows), baseline)
+    out = np.full(len(rows), baseline[0])
     left = np.empty(len(values), np.uint64)
     for i in range(len(rows)):
         left[:] = ~np.uint64(0)

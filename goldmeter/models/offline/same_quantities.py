@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goldmeter.models.offline.features import Integers, TextRows
-from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.vocabulary import LONGEST
 from goldmeter.text.quantities import (
     CONVERTED,
@@ -82,23 +81,22 @@ def compared(
     for i, accepted, is_all in _with_quantities(rows, has_number):
         if is_right[i] and not is_all:
             continue
-        response = rows.responses[i][:LONGEST]
+        response = rows.response(i)[:LONGEST]
         if is_right[i]:
             is_like = any(map(_has_unit_or_bound, accepted)) or _may_be_whole(response, accepted)
         else:
             is_like = any(map(_has_more, accepted)) or (not is_exact[i] and _is_other_writing(response, accepted))
         if not is_like:
             continue
-        found, asked = values(response), asked_for(rows.questions[i])
+        found, asked = values(response), asked_for(rows.question(i))
         text = _in_their_writing(response, found, accepted, asked)
         if text is None:
             if is_right[i] and _is_other(response, found, accepted, asked):
                 conflicts.append(i)
         elif text != response and not is_right[i]:
             texts[i] = text
-    rewritten = np.array([*texts], np.int64)
-    chosen = rows.take(rewritten)._replace(responses=Texts.of(texts.values()))
-    return Compared(rewritten, chosen, np.array(conflicts, np.int64))
+    chosen = TextRows.of([*map(rows.question, texts)], [*map(rows.references_of, texts)], [*texts.values()])
+    return Compared(np.array([*texts], np.int64), chosen, np.array(conflicts, np.int64))
 
 
 def _with_quantities(rows: TextRows, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, list["_Accepted"], bool]]:

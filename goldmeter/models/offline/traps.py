@@ -51,12 +51,6 @@ _ROLE = (
     "(?:successor|predecessor|rival|friend|brother|sister|wife|husband|son|daughter|father|mother|neighbou?r|colleague|"
     "student|teacher|mentor|cousin|nephew|niece|uncle|aunt|widow|heir|ally|enemy|deputy|boss)"
 )
-_ASIDE = (
-    rf"(?:{_ROLE} (?:of|to)|after|before|than|near|from|replaced|succeeded|defeated|beat|inspired by|named after|"
-    "following|followed by|unlike|besides|confused with|knew|opposed to|ahead of|in contrast (?:to|with)|in place of|"
-    rf"different from|distinct from|compared (?:to|with)|whose {_ROLE} (?:is|was)|who (?:W )?|had|like|alongside|with|"
-    "against)"
-)
 _BELIEF = "(?:think|believe|suspect|suppose|reckon|guess|bet|assume|W recall)"
 NEGATED, ALTERNATIVE, WITHDRAWN, HEDGED, REFUSED, ASIDE, TO_JUDGE, PART = range(8)
 
@@ -172,39 +166,10 @@ PATTERNS: Mapping[str, Pattern] = {
         r"no information|as an ai|unable to|unknown [.,])(?!.*answer is R)(?!.* but )",
         "don't do didn't can't cannot couldn't could not no as unable unknown",
     ),
-    "lacks information": _pattern(
-        REFUSED, r" R .*(?:don't|do not|not) have (?:W |any )*(?:information|idea|answer)", "don't do not"
-    ),
-    "other first": _pattern(
-        ASIDE,
-        r"^ (?:(?:it|that|this|they|he|she|his|her|its|their|answer|Q|in|is|was|are|were|has|of|by|called|named|\"|"
-        r"first|would|be) )*[NA] (?:(?!R |N ?, ?R |actually|sorry|wait|correction|oops|meant|rather R|answer is R|"
-        r"but it|"
-        r": R|–|—|no[ ,:]|not |instead [^o]|revised|turns|mistaken|wrong|incorrect|was it|\?)\S+ )*?"
-        rf"(?:{_ASIDE}|[.;](?: there| many)?(?: N)*|, (?:while|whereas|although|and|but|since|which|who|whose|whom)"
-        r"(?: \S+){0,6}?|while(?: \S+){0,4}?) (?:\S+ ){0,2}?R (?!(?:is|was) (?:answer|right|correct))",
-        ". ; , while after before than near from replaced succeeded defeated beat inspired named "
-        "following followed unlike besides confused knew opposed ahead in different distinct compared "
-        "whose who had like alongside with against of to",
-    ),
-    "other alternative": _pattern(ASIDE, r"^(?!.* (?:not|than|unlike|neither|wrong|no|of) )[^R]* A ", "A"),
-    "owner": _pattern(ASIDE, rf" R 's (?:W |Q )?{_ROLE}", "'s"),
     "relative": _pattern(
         ASIDE,
         rf" {_ROLE} (?:of|to) R |^ (?:one|W) after R ",
         f"{_ROLE[3:-1].replace('?', '').replace('|', ' ')} neighbor after",
-    ),
-    "stated": _pattern(
-        ASIDE,
-        r" (?:answer|correct one|right one)(?: to (?:\S+ ){1,4})? (?:is|was|:) (?:actually |probably |really )?"
-        rf"{_OTHER} (?!(?:\S+ )*(?:(?:it|answer|correct|right one) (?:is|was|:)|mistaken :) R)(?:\S+ )*?R ",
-        "answer one",
-    ),
-    "hearsay": _pattern(
-        ASIDE,
-        r" (?:people|some|many|myth|misconception|often|commonly)(?: \S+){0,4} (?:say|said|think|thought|believe|"
-        r"believed|claim|claims|assume|by mistake)(?: (?!but)\S+){0,4} R (?!.* R )",
-        "people some many myth misconception often commonly",
     ),
 }
 # Token → the patterns that need it, or another one.
@@ -214,8 +179,10 @@ _BY_TOKEN = {
     for token in pattern.needs
 }
 # Columns of patterns that decide by themselves: no training pair has them, or each that has is wrong.
-DECISIVE = [[*PATTERNS].index(name) for name in ("negated verb", "called wrong", "opens with not", "until")]
-MARKS = (*PATTERNS, "to the judge", "part of the reference", "words", "names", "others", "references", "name before")
+DECISIVE = [
+    [*PATTERNS].index(name) for name in ("negated verb", "called wrong", "opens with not", "corrected", "until")
+]
+MARKS = (*PATTERNS, "to the judge", "part of the reference")
 _TO_JUDGE = re.compile(
     r"\b(?:ignore (?:all|the|any|previous|what)|disregard|mark (?:this|it|the answer)|grader|count this|"
     r"(?:reference|expected|accepted) answer|whatever the reference|(?:reference|response|answer) is correct|"
@@ -243,15 +210,12 @@ def marks(question: str, references: Sequence[str], response: str) -> tuple[floa
     tokens = {*form.split(" ")}
     needed = {name for token in tokens for name in _BY_TOKEN.get(token, ())}
     values = {name: name in needed and pattern.search.search(form) is not None for name, pattern in PATTERNS.items()}
-    if (values["other first"] or values["relative"]) and _ASKS_FOR_ASIDE.search(question):
-        values["other first"] = values["relative"] = False
+    values["relative"] = values["relative"] and not _ASKS_FOR_ASIDE.search(question)
     if values["or"] and (_ASKS_FOR_NAME.search(question) or "called" in form):
         values["or"] = False
     values["list"] = values["list"] and _lists_others(form)
-    before = form[: form.find(" R ") + 1] if " R " in form else ""
-    counts = (form.count(" "), form.count(" N "), form.count(" W "), form.count(" R "))
     to_judge, part = bool(_TO_JUDGE.search(response)), _is_part(references, response)
-    return (*map(float, (*values.values(), to_judge, part, *counts, " N " in before)),)
+    return (*map(float, (*values.values(), to_judge, part)),)
 
 
 def _may_have(response: str, question: str, references: Sequence[str]) -> bool:

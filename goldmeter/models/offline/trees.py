@@ -12,42 +12,39 @@ from numpy.typing import NDArray
 
 from goldmeter.errors import ModelError
 from goldmeter.models.offline.feature_names import FEATURES
-from goldmeter.models.offline.splits import MOST_LEAVES, leaf_counts, splits_of
 from goldmeter.models.offline.traps import MARKS
 from goldmeter.pipeline.hashing import sha256
 
 FILE = Path(__file__).parent / "data/judge.npz"
+# Leaves of a tree: the scorer has a bit for each.
+MOST_LEAVES = 64
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 
 class Trees(NamedTuple):
-    """Decision trees whose leaves are summed; m nodes in all, children after their one parent.
+    """t decision trees whose leaves are summed: k splits, sorted by feature, as `quick_scorer` reads them.
 
     Attributes:
-        features: Feature of each node, shape (m,), int32.
-        thresholds: Shape (m,); values up to the threshold go left.
-        left: Left child, shape (m,), int32; -1 at a leaf.
-        right: Right child, shape (m,), int32.
-        values: Value of each leaf, shape (m,).
-        roots: First node of each tree.
+        starts: Where the splits of each feature begin, and the end, shape (features + 1,), int32.
+        thresholds: Ascending for each feature, shape (k,); values up to the threshold go left.
+        trees: Tree of each split, shape (k,), int32.
+        remaining: Leaves of that tree, one bit each, that a row above the threshold can reach, shape (k,), uint64.
+        values: Values of each tree's leaves from left to right, shape (t, leaves).
         baseline: Start of the sum, shape (1,).
     """
 
-    features: Integers
+    starts: NDArray[np.int32]
     thresholds: Floats
-    left: Integers
-    right: Integers
+    trees: NDArray[np.int32]
+    remaining: NDArray[np.uint64]
     values: Floats
-    roots: Integers
     baseline: Floats
 
     def scores(self, rows: Floats) -> Floats:
-        """Return log-odds of a right answer; rows: shape (n, k), float64, without NaN."""
+        """Return log-odds of a right answer; rows: shape (n, features), float64, without NaN."""
         from goldmeter.models.offline.quick_scorer import summed_leaves  # importing numba takes half a second
 
-        splits = splits_of(*self[:6], number=rows.shape[1])
-        return summed_leaves(rows, splits, self.baseline[0])
+        return summed_leaves(rows, *self)
 
     def probabilities(self, rows: Floats) -> Floats:
         """Return probabilities of a right answer, shape (n,)."""
@@ -95,6 +92,19 @@ def read(path: Path) -> Models:
         raise _unreadable(path, error) from error
 
 
+def _loaded(path: Path) -> Models:
+    with np.load(path, allow_pickle=False) as arrays:
+        if tuple(arrays["columns"].tobytes().decode().split("\n")) != TRAP_COLUMNS:
+            raise ValueError("it was trained on other features")
+        answers, traps = (
+            Trees(*(np.ascontiguousarray(arrays[f"{name}.{field}"]) for field in Trees._fields))
+            for name in Models._fields
+        )
+    _check(answers, len(ANSWER_COLUMNS))
+    _check(traps, len(TRAP_COLUMNS))
+    return Models(answers, traps)
+
+
 def render(models: Models) -> bytes:
     """Return the models as a file in NumPy's npz format; equal trees give equal bytes."""
     content = io.BytesIO()
@@ -106,41 +116,28 @@ def render(models: Models) -> bytes:
     return content.getvalue()
 
 
-def _loaded(path: Path) -> Models:
-    with np.load(path, allow_pickle=False) as arrays:
-        if tuple(arrays["columns"].tobytes().decode().split("\n")) != TRAP_COLUMNS:
-            raise ValueError("it was trained on other features")
-        models = Models(
-            *(
-                Trees(*(np.ascontiguousarray(arrays[f"{name}.{field}"]) for field in Trees._fields))
-                for name in Models._fields
-            )
-        )
-    for trees, columns in zip(models, (ANSWER_COLUMNS, TRAP_COLUMNS), strict=True):
-        _check(trees, len(columns))
-    return models
+_TYPES = (np.dtype("i4"), np.dtype("f8"), np.dtype("i4"), np.dtype("u8"), np.dtype("f8"), np.dtype("f8"))
 
 
 def _check(trees: Trees, features: int) -> None:
-    """Raise ValueError unless every node is in one tree, and every path ends at a leaf with a finite value."""
-    size, nodes = len(trees.values), np.arange(len(trees.values))
-    types = dict.fromkeys(("features", "left", "right", "roots"), np.int32)
-    for name, array in trees._asdict().items():
-        if array.dtype != types.get(name, np.float64) or array.ndim != 1:
-            raise ValueError(f"{name} is {array.dtype} of {array.ndim} dimensions")
-    if {len(trees.features), len(trees.thresholds), len(trees.left), len(trees.right)} != {size}:
-        raise ValueError("its nodes are incomplete")
-    inner = trees.left >= 0
-    children = np.stack([trees.left, trees.right])[:, inner]
-    ordered = (children > nodes[inner]).all() and (children < size).all()
-    valid = ((trees.features[inner] >= 0) & (trees.features[inner] < features)).all()
-    rooted = ((trees.roots >= 0) & (trees.roots < size)).all()
-    parents = np.bincount(np.concatenate([children[children >= 0], trees.roots[trees.roots >= 0]]), minlength=size)
-    finite = np.isfinite(np.concatenate([trees.values, trees.baseline])).all()
-    if not (ordered and valid and rooted and finite and len(trees.baseline) == 1):
+    """Raise ValueError unless every split is of a tree, and every row ends at a leaf with a finite value."""
+    if tuple(array.dtype for array in trees._asdict().values()) != _TYPES:
+        raise ValueError("its arrays have other types")
+    size, (count, leaves) = len(trees.thresholds), trees.values.shape
+    bounds = trees.starts.tolist()
+    complete = (
+        len(bounds) == features + 1
+        and [0, *bounds, size] == sorted([bounds[0], *bounds, bounds[-1]])
+        and trees.trees.shape == trees.remaining.shape == (size,)
+        and trees.baseline.shape == (1,)
+    )
+    if not complete or not 0 < leaves <= MOST_LEAVES:
+        raise ValueError("its splits are incomplete, or its trees too large")
+    # No split rules out the last leaf, so that one is always left.
+    reachable = np.bitwise_and.reduce(trees.remaining) >> np.uint64(leaves - 1) & np.uint64(1)
+    finite = all(np.isfinite(array).all() for array in (trees.thresholds, trees.values, trees.baseline))
+    if not (reachable and finite and ((trees.trees >= 0) & (trees.trees < count)).all()):
         raise ValueError("its trees are damaged")
-    if (parents != 1).any() or (leaf_counts(trees.left, trees.right)[trees.roots] > MOST_LEAVES).any():
-        raise ValueError("its trees share nodes, or are too large")
 
 
 def _unreadable(path: Path, error: Exception) -> ModelError:

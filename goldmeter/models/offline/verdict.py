@@ -1,6 +1,7 @@
 """Verdicts of the offline judge per row: a probability that the response is right, and the deciding fact."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -8,10 +9,8 @@ from numpy.typing import NDArray
 
 from goldmeter.models.offline import domain, feature_names, symbols, traps
 from goldmeter.models.offline.features import RowFeatures, TextRows, row_features
-from goldmeter.models.offline.polarity import LONGEST as LONGEST_POLARITY
 from goldmeter.models.offline.polarity import polarity_of, says
 from goldmeter.models.offline.same_quantities import compared
-from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.trees import shipped
 from goldmeter.text.numbers import is_roman
 
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
 
 
 # Part of signatures: raise it when the code changes a probability of an unchanged model file (tests: golden.json).
-VERSION = 4
+VERSION = 5
 # Smallest probability of the verdict "right".
 RIGHT = 0.5
 # Probability of a response that differs by its value from the references, where the model takes both for the same;
 # and of one with the expected polarity.
 OTHER_VALUE, SAME_POLARITY = 0.05, 0.95
-# Bytes of a Roman numeral, with marks around it.
-LONGEST_ROMAN = 24
 # Probability by the model of traps below which a response that has a reference is wrong.
 TRAP = 0.25
 BLANK = "The response is blank."
@@ -65,9 +62,8 @@ def judge(inputs: Sequence[str | None], references: Sequence[Sequence[str]], res
             "there must be as many of each"
         )
     missing = np.array([response is None for response in responses], np.bool_)
-    filled = ([text or "" for text in texts] for texts in (inputs, responses))
+    questions, answers = ([text or "" for text in texts] for texts in (inputs, responses))
     accepted = [[text or "" for text in row] for row in references]
-    questions, answers = filled
     return _judge_rows(TextRows.of(questions, accepted, answers), missing)
 
 
@@ -82,8 +78,7 @@ def judge_columns(
         offsets: Shape (n + 1,); row i has the references from `offsets[i]` to `offsets[i + 1]`.
         responses: Response of each row, or null.
     """
-    questions = Texts.of([""] * len(responses)) if inputs is None else Texts.of_column(inputs)
-    rows = TextRows(questions, Texts.of_column(references), offsets, Texts.of_column(responses))
+    rows = TextRows.of_columns(inputs, references, offsets, responses)
     return _judge_rows(rows, np.array(responses.is_null().to_numpy(zero_copy_only=False), np.bool_))
 
 
@@ -94,21 +89,20 @@ def _judge_rows(rows: TextRows, missing: NDArray[np.bool_]) -> Judged:
         rows: n rows; the text of a missing question or response is empty.
         missing: Rows without a response, shape (n,).
     """
-    n = len(missing)
+    n, is_blank = len(missing), np.array([not text.strip() for text in rows.texts], np.bool_)
     owners = np.repeat(np.arange(n), np.diff(rows.offsets))
-    accepted = ~rows.references.are_blank()
+    accepted = ~is_blank[rows.references]
     is_known = ~missing & (np.bincount(owners[accepted], minlength=n) > 0)
-    blank = rows.responses.are_blank()
-    which, is_judged = np.flatnonzero(is_known & ~blank), is_known & ~blank
+    is_judged = is_known & ~is_blank[rows.responses]
+    which = np.flatnonzero(is_judged)
     judged = Judged(np.where(is_known, 0.0, np.nan), [None] * n, [None] * n)
-    for i in np.flatnonzero(is_known & blank).tolist():
+    for i in np.flatnonzero(is_known & ~is_judged).tolist():
         judged.reasons[i] = BLANK
     if not len(which):
         return judged
     kept = np.flatnonzero(accepted & is_judged[owners])
-    counts = np.bincount(owners[kept], minlength=n)[which]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    chosen = TextRows(rows.questions.take(which), rows.references.take(kept), offsets, rows.responses.take(which))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owners[kept], minlength=n)[which])])
+    chosen = TextRows(rows.texts, rows.questions[which], rows.references[kept], offsets, rows.responses[which])
     features = row_features(chosen)
     probabilities, row_reasons = _read(chosen, features)
     judged.probabilities[which] = probabilities
@@ -133,9 +127,8 @@ def _read(rows: TextRows, features: RowFeatures) -> tuple[NDArray[np.float64], l
     probabilities, kinds = _judged(rows, features.features)
     is_exact = features.features[:, feature_names.EXACT] > 0
     has_number = features.features[:, feature_names.REFERENCE_NUMBERS] > 0
-    is_short = rows.responses.stops - rows.responses.starts <= LONGEST_ROMAN
-    for i in np.flatnonzero(~has_number & ~is_exact & is_short & (probabilities >= RIGHT)).tolist():
-        has_number[i] = is_roman(rows.responses[i])  # DCXI: the words of features have no numerals with C, D or M
+    for i in np.flatnonzero(~has_number & ~is_exact & (probabilities >= RIGHT)).tolist():
+        has_number[i] = is_roman(rows.response(i))  # DCXI: the words of features have no numerals with C, D or M
     rewritten, rows_rewritten, conflicts = compared(rows, has_number, probabilities >= RIGHT, is_exact)
     probabilities[conflicts], kinds[conflicts] = OTHER_VALUE, QUANTITY
     row_reasons = reasons(features, probabilities >= RIGHT, kinds)
@@ -152,19 +145,17 @@ def _judged(rows: TextRows, features: NDArray[np.float64]) -> _Objections:
     """Judge by the model of answers; what it takes for right may be wrong by the model of traps or by its symbols."""
     probabilities = shipped().answers.probabilities(features)
     kinds = np.full(len(probabilities), -1, np.int8)
-    _by_polarity(rows, features, probabilities, kinds)
+    _by_polarity(rows, probabilities, kinds)
     which = np.flatnonzero((probabilities >= RIGHT) & (kinds < 0))
-    is_short = rows.responses.stops - rows.responses.starts <= 4 * symbols.LONGEST
     is_exact = features[:, feature_names.EXACT] > 0
     may_be_trap = _may_have_marks(features)
     found = np.zeros((len(which), len(traps.MARKS)))
     for place, i in enumerate(which.tolist()):
-        if is_short[i] or may_be_trap[i]:
-            references, response = rows.references_of(i), rows.responses[i]
-            if is_short[i] and symbols.is_another(references, response, is_exact=bool(is_exact[i])):
-                probabilities[i], kinds[i] = OTHER_VALUE, SYMBOL
-            elif may_be_trap[i]:
-                found[place] = traps.marks(rows.questions[i], references, response)
+        references, response = rows.references_of(i), rows.response(i)
+        if symbols.is_another(references, response, is_exact=bool(is_exact[i])):
+            probabilities[i], kinds[i] = OTHER_VALUE, SYMBOL
+        elif may_be_trap[i]:
+            found[place] = traps.marks(rows.question(i), references, response)
     in_traps = shipped().traps.probabilities(np.hstack([features[which], found]))
     in_traps[found[:, traps.DECISIVE].any(axis=1)] = OTHER_VALUE
     for place in np.flatnonzero((in_traps < TRAP) & (kinds[which] < 0)).tolist():
@@ -177,7 +168,7 @@ def marks_of(rows: TextRows, features: NDArray[np.float64]) -> NDArray[np.float6
     """Return `traps.MARKS` of n rows; 0 for a response that is nothing but a reference."""
     found = np.zeros((len(features), len(traps.MARKS)))
     for i in np.flatnonzero(_may_have_marks(features)).tolist():
-        found[i] = traps.marks(rows.questions[i], rows.references_of(i), rows.responses[i])
+        found[i] = traps.marks(rows.question(i), rows.references_of(i), rows.response(i))
     return found
 
 
@@ -187,16 +178,13 @@ def _may_have_marks(features: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(is_short & (features[:, feature_names.EQUAL] == 0), np.bool_)
 
 
-def _by_polarity(
-    rows: TextRows, features: NDArray[np.float64], probabilities: NDArray[np.float64], kinds: NDArray[np.int8]
-) -> None:
+def _by_polarity(rows: TextRows, probabilities: NDArray[np.float64], kinds: NDArray[np.int8]) -> None:
     """Write the verdicts on rows whose references are all "yes" or all "no"."""
-    firsts = rows.references.take(rows.offsets[:-1])
-    is_short = firsts.stops - firsts.starts <= LONGEST_POLARITY
-    for i in np.flatnonzero((features[:, feature_names.REFERENCE_WORDS] == 1) & is_short).tolist():
+    polarities = [polarity_of([text]) != 0 for text in rows.texts]
+    for i in np.flatnonzero(np.array(polarities, np.bool_)[rows.references[rows.offsets[:-1]]]).tolist():
         expected = polarity_of(rows.references_of(i))
         if expected:
-            same = says(rows.responses[i]) == expected
+            same = says(rows.response(i)) == expected
             probabilities[i], kinds[i] = SAME_POLARITY if same else OTHER_VALUE, POLARITY
 
 
@@ -217,10 +205,9 @@ FOR = (
     Reason("The answer is the reference {reference}.", feature_names.EQUAL),
     Reason("The answer contains the reference {reference}.", feature_names.EXACT),
     Reason("{match} and the reference {reference}: one is the initials of the other.", feature_names.INITIALS),
-    Reason("{match} is short for the reference {reference}, or the reverse.", feature_names.ABBREVIATED),
     Reason("The answer contains every word of the reference {reference}.", feature_names.RECALL, above=WHOLE),
     Reason("The answer contains the reference {reference} with a typing error.", feature_names.MISSPELT),
-    Reason("The answer contains {match} of the reference {reference}.", feature_names.RUN),
+    Reason("The answer contains {match} of the reference {reference}.", feature_names.RECALL),
     Reason("{match} is similar to the reference {reference}.", feature_names.SOFT_RECALL),
 )
 AGAINST = (
@@ -263,7 +250,7 @@ def reasons(rows: RowFeatures, verdicts: NDArray[np.bool_], kinds: NDArray[np.in
         verdicts: Whether each row is right, shape (n,).
         kinds: The objection to each row, -1 for none, shape (n,).
     """
-    sentences, quoted = np.empty(len(verdicts), object), _Quoted(rows.distinct)
+    sentences, quoted = np.empty(len(verdicts), object), cache(lambda number: _quoted(rows.distinct[number]))
     templates = [reason.sentence for reason in _ALL] + [*OBJECTIONS.values(), SAME_MEANING]
     first = np.where(kinds >= 0, len(_ALL) + kinds.astype(np.int64), _first(rows, verdicts))
     first[verdicts & (kinds == POLARITY)] = len(templates) - 1
@@ -289,24 +276,13 @@ def _first(rows: RowFeatures, verdicts: NDArray[np.bool_]) -> NDArray[np.int8]:
     return first
 
 
-def _sentences(template: str, rows: RowFeatures, which: NDArray[np.int64], quoted: "_Quoted") -> list[str]:
+def _sentences(template: str, rows: RowFeatures, which: NDArray[np.int64], quoted: Callable[[int], str]) -> list[str]:
     """Return the sentence of each of some rows."""
-    references = map(quoted.__getitem__, rows.texts[which, 2].tolist())
+    references = map(quoted, rows.texts[which, 2].tolist())
     if "{match}" not in template:
         return [template.format(reference=reference) for reference in references]
     matches = map(_quoted, rows.quoted(*rows.spans[which].T))
     return [template.format(match=match, reference=one) for match, one in zip(matches, references, strict=True)]
-
-
-class _Quoted(dict[int, str]):
-    """Number of a text → the text as it is quoted, made once."""
-
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-
-    def __missing__(self, number: int) -> str:
-        self[number] = quote = _quoted(self._texts[number])
-        return quote
 
 
 def _quoted(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -24,7 +24,6 @@ from goldmeter.models.offline.lexicon import (
     STOP,
     UPPER,
 )
-from goldmeter.models.offline.texts import Texts
 
 # Characters of a text that are read; the rest is ignored.
 LONGEST = 20_000
@@ -44,7 +43,6 @@ _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _QUOTES = str.maketrans("’‘ʼ＇‐‑–—•", "''''----|")
-_NO_ASCII = re.compile(r"[^\x00-\x7f]")
 _INFLECTION = re.compile(r"(?<=...)(?:ies|ing|es|ed|s|y|e)\Z", re.DOTALL)
 _ROMAN = re.compile(r"(?=[IVXL]{2})(?:X[LX]|L?X{0,3})(?:IX|IV|V?I{0,3})\Z")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
@@ -66,69 +64,30 @@ class Words(NamedTuple):
 
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
-    raw: Texts
+    raw: Sequence[str]
     types: NDArray[np.int32]
     flags: NDArray[np.int32]
     kinds: NDArray[np.int8]
     values: NDArray[np.float64]
-    forms: Texts
+    forms: Sequence[str]
 
 
-def read(texts: Texts) -> Words:
+def numbered(texts: Iterable[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the number of each text, and the distinct texts in the order of their first occurrence."""
+    numbers: dict[str, int] = {}
+    ids = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return np.array(ids, np.int64), [*numbers]
+
+
+def read(texts: Iterable[str]) -> Words:
     """Return the words of each text."""
-    from goldmeter.models.offline.word_kernels import Slices, cut, plain  # importing numba takes half a second
-
-    short = Texts(texts.data, texts.starts, np.minimum(texts.stops, texts.starts + LONGEST))
-    short = _in_ascii(texts, short, plain(short.data, short.starts, short.stops))
-    is_plain = plain(short.data, short.starts, short.stops)
-    others = [split(texts[i]) for i in np.flatnonzero(~is_plain).tolist()]
-    more = Texts.of(chain.from_iterable(others))
-    data, first = np.concatenate([short.data, more.data]), len(short.data)
-    counts = np.cumsum([0, *map(len, others)], dtype=np.int64)
-    slices = Slices(more.starts + first, more.stops + first, counts)
-    starts, stops, offsets = cut(data, short.starts, short.stops, is_plain, slices)
-    ids, raw = Texts(data, starts, stops).numbered()
-    return Words(ids, offsets, raw, *_properties(raw))
-
-
-def _in_ascii(texts: Texts, short: Texts, is_plain: NDArray[np.bool_]) -> Texts:
-    """Return the short texts; those that are not plain in ASCII, if that changes no word of them."""
-    others = np.flatnonzero(~is_plain)
-    spelt = Texts.of(_spelt_in_ascii(texts[i]) for i in others.tolist())
-    which = np.arange(len(short))
-    which[others] = len(short) + np.arange(len(others))
-    return short.followed_by(spelt).take(which)
-
-
-def _spelt_in_ascii(text: str) -> str:
-    text = text[:LONGEST].strip()
-    spelt = _NO_ASCII.sub(lambda match: _ascii_of(match[0]), text)
-    # `split` strips and cuts the text as it is written.
-    return spelt if spelt == spelt.strip() and len(spelt) <= 2 * LONGEST else text
-
-
-@cache
-def _ascii_of(character: str) -> str:
-    """Return what `split` reads a character as, whatever stands beside it; itself if that is not known or not ASCII.
-
-    `split` looks for letters, digits and white space in the text as it is written: what becomes one must be one.
-    Punctuation without a meaning to `split` becomes a quotation mark, which has none either.
-    """
-    spelt = _ACCENTS.sub("", unicodedata.normalize("NFKD", character.translate(_QUOTES)))
-    if spelt == character and unicodedata.category(character)[0] in "PS":
-        return character if _UNICODE.match(f"{character}0") or _CJK.match(character) else '"'
-    becomes_word = any(map(str.isalnum, spelt)) and not character.isalnum()
-    becomes_blank = any(map(str.isspace, spelt)) and not character.isspace()
-    return spelt if spelt.isascii() and not becomes_word and not becomes_blank else character
-
-
-def _properties(
-    raw: Texts,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.float64], Texts]:
-    """Return types, flags, kinds and values of distinct words, and the forms of the types."""
-    folds, flags, kinds, values = zip(*map(_word, raw), strict=True) if len(raw) else ((),) * 4
-    types, forms = Texts.of(folds).numbered()
-    return types, np.array(flags, np.int32), np.array(kinds, np.int8), np.array(values, np.float64), forms
+    listed = [*map(split, texts)]
+    ids, raw = numbered(chain.from_iterable(listed))
+    offsets = np.cumsum([0, *map(len, listed)], dtype=np.int64)
+    folds, flags, kinds, values = zip(*map(_word, raw), strict=True) if raw else ((),) * 4
+    types, forms = numbered(folds)
+    properties = np.array(flags, np.int32), np.array(kinds, np.int8), np.array(values, np.float64)
+    return Words(ids.astype(np.int32), offsets, raw, types.astype(np.int32), *properties, forms)
 
 
 @lru_cache(maxsize=1 << 16)

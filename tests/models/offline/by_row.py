@@ -25,16 +25,9 @@ from goldmeter.models.offline.verdict import (
     SAME_MEANING,
     _quoted,
 )
-from goldmeter.models.offline.vocabulary import _flags, _known_words, fold, number_word, split
 
 ENDINGS = ("ies", "ing", "es", "ed", "s", "y", "e")
 FOREIGN = frozenset(domain._FOREIGN_WORDS.split())
-
-
-def words_of(text: str) -> list[tuple[str, str, int, tuple[int, float]]]:
-    """Each word as written, its form, its classes, and its kind and value as a number."""
-    words = [(word, fold(word)) for word in split(text)]
-    return [(word, form, _flags(word, form, _known_words()), number_word(word, form)) for word, form in words]
 
 
 def stem(form: str) -> str:

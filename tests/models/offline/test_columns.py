@@ -1,14 +1,16 @@
 """The offline judge by column against the same by row, on texts of every kind."""
 
+from itertools import chain
+
 import numpy as np
-from hypothesis import example, given
+import pyarrow as pa
+from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.models.offline import domain, judge
+from goldmeter.models.offline import domain, judge, judge_columns
 from goldmeter.models.offline.features import TextRows, row_features
-from goldmeter.models.offline.texts import Texts, table_of
 from goldmeter.models.offline.verdict import OBJECTIONS, reasons
-from goldmeter.models.offline.vocabulary import LONGEST, read, stem
+from goldmeter.models.offline.vocabulary import stem
 from tests.hostile_texts import TEXTS
 from tests.models.offline import by_row
 
@@ -28,21 +30,6 @@ PHRASE = st.lists(st.sampled_from(WORDS), max_size=9).flatmap(
 ASCII = st.text(st.characters(max_codepoint=127))
 TEXT = PHRASE | ASCII | st.text(st.characters()) | st.sampled_from([text[:400] for text in TEXTS])
 ROWS = st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=3), TEXT), max_size=5)
-
-
-@given(st.lists(TEXT, max_size=5))
-@example(["…" * LONGEST, " " * 9 + "…" * LONGEST + "\n", "\u0301 \n a", "–\n", "1999–07–20", "…20.07.1969"])
-@example(["・-3", "“-3", "(−3", "™", "a™", "\u3000a\u3000-3", "x\u2028-3"])
-@example(["x" * (LONGEST + 5), "a " * LONGEST + "b", "é" * (LONGEST + 1) + "b", "12." * LONGEST])
-def test_words_are_those_of_the_regular_expressions(texts):
-    words = read(Texts.of(texts))
-
-    for text, begin, end in zip(texts, words.offsets, words.offsets[1:], strict=False):
-        ids = words.ids[begin:end]
-        kinds = zip(words.kinds[ids].tolist(), words.values[ids].tolist(), strict=True)
-        forms = [words.forms[i] for i in words.types[ids]]
-        found = [*zip([words.raw[i] for i in ids], forms, words.flags[ids].tolist(), kinds, strict=True)]
-        assert repr(found) == repr(by_row.words_of(text))
 
 
 @given(TEXT)
@@ -75,16 +62,15 @@ def test_rows_are_judged_together_as_alone(rows):
     assert together.outside == [each.outside[0] for each in alone]
 
 
-@given(st.lists(TEXT, max_size=6), st.lists(TEXT, unique=True, max_size=6))
-def test_texts_in_one_buffer_are_the_texts(texts, others):
-    encoded = Texts.of(texts)
-    both = encoded.followed_by(Texts.of(others))
-    numbers, distinct = both.numbered()
+ARROW = TEXT.filter(lambda text: text.isascii() or not any(0xD800 <= ord(letter) < 0xE000 for letter in text))
 
-    assert [*encoded] == texts
-    assert [distinct[i] for i in numbers] == [*both] == [*texts, *others]
-    assert len(distinct) == len({*texts, *others})
-    assert encoded.are_blank().tolist() == [not text.strip() for text in texts]
-    assert encoded.are_ascii().tolist() == [*map(str.isascii, texts)]
-    places = {text: i for i, text in enumerate(others)}
-    assert encoded.found_in(table_of(others)).tolist() == [places.get(text, -1) for text in texts]
+
+@given(st.lists(st.tuples(st.none() | ARROW, st.lists(st.none() | ARROW, max_size=3), st.none() | ARROW), max_size=5))
+def test_arrow_columns_are_judged_as_texts(rows):
+    questions, references, responses = ([row[i] for row in rows] for i in range(3))
+    offsets = np.cumsum([0, *map(len, references)])
+    columns = [pa.array(texts, pa.string()) for texts in (questions, [*chain.from_iterable(references)], responses)]
+
+    found = judge_columns(columns[0], columns[1], offsets, columns[2])
+
+    assert repr(found) == repr(judge(questions, references, responses))

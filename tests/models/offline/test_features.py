@@ -27,9 +27,6 @@ TEXT = st.text() | st.lists(
         ("forty-two", "42", "exact", 1),
         ("1,500,000 dollars", "$1.5 million", "exact", 1),
         ("He saw cities", "city", "recall", 1),
-        ("Da Vinci", "Leonardo da Vinci", "last_word", 1),
-        ("Da Vinci", "Leonardo da Vinci", "first_word", 0),
-        ("da Vinci", "Leonardo da Vinci", "run", 2 / 3),
         ("18 May 2018", "May 18, 2018", "recall", 1),
         ("NYC", "New York City", "initials", 1),
         ("the National Aeronautics and Space Administration", "NASA", "initials", 1),
@@ -37,15 +34,6 @@ TEXT = st.text() | st.lists(
         ("no yaks climb", "NYC", "initials", 0),
         ("NBA", "New York City", "initials", 0),
         ("Albert Einstien", "Albert Einstein", "misspelt", 1),
-        ("F. L. Wright", "Frank Lloyd Wright", "abbreviated", 1),
-        ("Frank Lloyd Wright", "F. L. Wright", "abbreviated", 1),
-        ("David Herbert Lawrence", "D. H. Lawrence", "abbreviated", 1),
-        ("Ben Franklin", "Benjamin Franklin", "abbreviated", 1),
-        ("B. L. Wright", "Frank Lloyd Wright", "abbreviated", 0),
-        ("Al Franklin", "Benjamin Franklin", "abbreviated", 0),
-        ("brown and white", "black, brown and white", "parts", 2 / 3),
-        ("white, black and brown", "black, brown and white", "parts", 1),
-        ("Paris", "Paris, France", "parts", 1),
         ("20.07.1969", "20 July 1969", "exact", 1),
         ("1969-07-20", "July 20, 1969", "recall", 1),
         ("7/20/1969", "20 July 1969", "exact", 1),
@@ -53,26 +41,13 @@ TEXT = st.text() | st.lists(
         ("Australia", "Austria", "other_word", 1),
         ("Australia", "Austria", "misspelt", 0),
         ("in 1921", "1912", "number_conflict", 1),
-        ("in 1921", "1912", "year_gap", 9),
         ("in 1912", "1912", "number_conflict", 0),
         ("about 90", "100", "number_gap", 0.1),
-        ("It rained. It was Paris.", "Paris", "sentence", 1),
-        ("Paris and then Paris", "Paris", "occurrences", 2),
         ("Paul Smith", "Paul Jones", "missing_names", 1),
         ("Paul Jones", "Paul Jones", "missing_names", 0),
         ("de", "Charles de Gaulle", "missing_names", 2),
-        ("1973", "February 1973", "month_missing", 1),
-        ("March 1973", "February 1973", "month_missing", 0),
-        ("March 1973", "February 1973", "month_conflict", 1),
-        ("February 1973", "February 1973", "month_conflict", 0),
         ("Pariss", "Paris", "trigram_recall", 4 / 5),
         ("Rome", "Paris", "trigram_recall", 0),
-        ("Paris", "Paris", "trigram_jaccard", 1),
-        ("the National Basketball Association Finals", "NBA Finals", "acronym", 1),
-        ("NBA Finals", "National Basketball Association Finals", "acronym", 1),
-        ("NFL Finals", "National Basketball Association Finals", "acronym", 0),
-        ("an automobile", "a car", "synonym_recall", 1),
-        ("a bicycle", "a car", "synonym_recall", 0),
     ],
 )
 def test_a_row_says(response, reference, name, value):
@@ -82,7 +57,7 @@ def test_a_row_says(response, reference, name, value):
 def test_words_copied_from_the_question_are_told_apart():
     row = described("The capital of Peru is Lima.", "Lima", question="What is the capital of Peru?")
 
-    assert (row["precision"], row["copied"]) == (1, pytest.approx(2 / 3))
+    assert (row["precision"], row["extra_words"]) == (1, 0)
 
 
 def test_the_reference_that_fits_best_counts():
@@ -114,14 +89,6 @@ def test_thousands_by_blanks_are_one_number():
     assert described("33 000", "$33 000")["exact"] == 1
     assert described("000", "$33 000")["number_recall"] == 0
     assert described("33 0000", "330000")["exact"] == 0
-
-
-def test_synonyms_do_not_depend_on_other_rows():
-    """ "hours" and "minute" are synonyms in WordNet; "minutes" is no form that it gives."""
-    rows = TextRows.of(["", ""], [["60 hours"], ["minute"]], ["3600 minutes", "a minute"])
-    alone = row_features(TextRows.of([""], [["60 hours"]], ["3600 minutes"]))
-
-    assert row_features(rows).features[0].tolist() == alone.features[0].tolist()
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -53,11 +53,7 @@ def test_words_of_the_question_and_its_other_alternative_have_letters_of_their_o
         ("Vielleicht Paris", "hedged"),
         ("Paris, but I am not sure.", "unsure"),
         ("I don't know whether it is Paris.", "refused"),
-        ("Rome is older than Paris", "other first"),
-        ("Rome. Paris came later.", "other first"),
-        ("Paris's rival", "owner"),
         ("the successor of Paris", "relative"),
-        ("Some people say Paris.", "hearsay"),
     ],
 )
 def test_a_response_has_a_pattern(response, name):

@@ -4,12 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldmeter.models.offline.stream import stream
-from goldmeter.models.offline.texts import Texts
 from goldmeter.models.offline.vocabulary import LONGEST, fold, read, split
 
 
 def numbers(text):
-    values = stream(read(Texts.of([text]))).values
+    values = stream(read([text])).values
     return values[~np.isnan(values)].tolist()
 
 
@@ -73,7 +72,7 @@ def test_what_stands_behind_the_longest_text_is_not_read():
 
 
 def test_articles_go_unless_nothing_else_is_there():
-    words = read(Texts.of(["the Nile", "The", "vitamin A", "A river"]))
+    words = read(["the Nile", "The", "vitamin A", "A river"])
     streamed = stream(words)
     texts = [streamed.types[a:b] for a, b in zip(streamed.offsets, streamed.offsets[1:], strict=False)]
 
@@ -82,4 +81,4 @@ def test_articles_go_unless_nothing_else_is_there():
 
 @given(st.text())
 def test_any_text_is_read(text):
-    assert bool(read(Texts.of([text])).ids.size) == bool(text.strip())
+    assert bool(read([text]).ids.size) == bool(text.strip())

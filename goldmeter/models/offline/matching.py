@@ -58,19 +58,25 @@ def _letters(words: Corpus, word: int) -> Codes:
 
 
 @compiled
+def _size(words: Corpus, word: int) -> int:
+    size: int = words.letters[words.types[word] + 1] - words.letters[words.types[word]]
+    return size
+
+
+@compiled
 def find(words: Corpus, text: Integers, reference: Integers) -> tuple[int, int]:
     """Return begin and end of the first words whose joined letters equal the reference's, or -1, -1."""
     wanted, size = np.uint64(0), 0
     for i in range(reference[0], reference[1]):
         wanted = wanted * words.powers[words.types[i]] + words.hashes[words.types[i]]
-        size += len(_letters(words, i))
+        size += _size(words, i)
     if size == 0:
         return -1, -1
     for begin in range(text[0], text[1]):
         joined, length, end = np.uint64(0), 0, begin
         while end < text[1] and length < size:
             joined = joined * words.powers[words.types[end]] + words.hashes[words.types[end]]
-            length += len(_letters(words, end))
+            length += _size(words, end)
             end += 1
         if length == size and joined == wanted:
             return begin, end
@@ -112,10 +118,11 @@ def closest(words: Corpus, text: Integers, word: int) -> tuple[float, bool, int]
         return best, known, place
     limit = 1 if size < 7 else 2  # noqa: PLR2004
     for i in range(text[0], text[1]):
-        b = _letters(words, i)
-        is_long = 4 <= len(b) <= LONGEST_WORD and abs(len(b) - size) <= 6  # noqa: PLR2004
-        if words.flags[i] & (NUMBER | STOP) or not is_long:
+        length = _size(words, i)
+        is_like = 4 <= length <= LONGEST_WORD and abs(length - size) <= 6  # noqa: PLR2004
+        if words.flags[i] & (NUMBER | STOP) or not is_like:
             continue
+        b = _letters(words, i)
         common = 0
         while common < min(size, len(b)) and a[common] == b[common]:
             common += 1
@@ -154,9 +161,9 @@ def _spelt(words: Corpus, begin: int, end: int, short: int, wanted: int) -> int:
 
     wanted: classes of which each such word must have one; 0 for none.
     """
-    letters = _letters(words, short)
-    if not words.flags[short] & UPPER or len(letters) < 2 or len(letters) > 8:  # noqa: PLR2004
+    if not words.flags[short] & UPPER or not 2 <= _size(words, short) <= 8:  # noqa: PLR2004
         return -1
+    letters = _letters(words, short)
     found, i = 0, begin
     while i < end and found < len(letters):
         first = _letters(words, i)[:1]
@@ -193,7 +200,11 @@ def trigram_recall(words: Corpus, text: Integers, reference: Integers) -> float:
     for i in range(min(text[1] - text[0], WORDS)):
         letters = _letters(words, text[0] + i)
         for k in range(min(len(letters), LETTERS)):
-            common[i] += (wanted[:count] == _trigram(letters, k)).any()
+            found = _trigram(letters, k)
+            for j in range(count):
+                if wanted[j] == found:
+                    common[i] += 1
+                    break
         most = max(most, common[max(i - size + 1, 0) : i + 1].sum())
     return min(most, count) / max(count, 1)
 

@@ -235,8 +235,8 @@ _OTHER_TRIGGERS = "ignore disregard mark grader reference accepted verdict count
 _NEEDED = {token for pattern in PATTERNS.values() for token in pattern.needs if token[:1].isalpha()}
 _TRIGGERS = frozenset((_NEEDED | {*_OTHER_TRIGGERS.split()}) - {*_COMMON.split()})
 _BLANKS = str.maketrans(',.;:!?"()[]/', " " * 12)
-# A sign between two candidates, or a second sentence.
-_SIGNS = re.compile(r"[;/|\n&?]|[.!] ?[A-Z]|'s [a-z]")
+# A sign between two candidates.
+_SIGNS = re.compile(r"[;/|\n&?]")
 
 
 def kind_of(found: Sequence[float]) -> int:

@@ -180,8 +180,9 @@ def _may_have_marks(features: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _by_polarity(rows: TextRows, probabilities: NDArray[np.float64], kinds: NDArray[np.int8]) -> None:
     """Write the verdicts on rows whose references are all "yes" or all "no"."""
-    polarities = [polarity_of([text]) != 0 for text in rows.texts]
-    for i in np.flatnonzero(np.array(polarities, np.bool_)[rows.references[rows.offsets[:-1]]]).tolist():
+    distinct, places = np.unique(rows.references[rows.offsets[:-1]], return_inverse=True)
+    is_polar = np.array([polarity_of([rows.texts[text]]) != 0 for text in distinct.tolist()], np.bool_)
+    for i in np.flatnonzero(is_polar[places]).tolist():
         expected = polarity_of(rows.references_of(i))
         if expected:
             same = says(rows.response(i)) == expected

@@ -37,6 +37,7 @@ _DATE = re.compile(
     r"(?<![\w./-])(?:(?P<y>[12]\d{3})-(?P<m>\d\d)-(?P<d>\d\d)|(\d{1,2})([./-])(\d{1,2})\5([12]\d{3}))(?![\w/-]|\.\d)",
     re.ASCII,
 )
+_MAY_BE_DATE = re.compile(r"[0-9][-./][0-9]")
 _LETTER = r"(?:[^\W\d_]|[\u064b-\u065f\u0900-\u0eff])"
 _UNICODE = re.compile(rf"[A-Z]\.(?: ?[A-Z]\.)+|{_LETTER}+(?:'{_LETTER}+)*|{_NUMBER}|{_REST}")
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
@@ -74,9 +75,16 @@ class Words(NamedTuple):
 
 def numbered(texts: Iterable[str]) -> tuple[NDArray[np.int64], list[str]]:
     """Return the number of each text, and the distinct texts in the order of their first occurrence."""
-    numbers: dict[str, int] = {}
-    ids = [numbers.setdefault(text, len(numbers)) for text in texts]
-    return np.array(ids, np.int64), [*numbers]
+    numbers = _Numbers()
+    return np.fromiter(map(numbers.__getitem__, texts), np.int64), [*numbers]
+
+
+class _Numbers(dict[str, int]):
+    """Text → its number, in the order of first occurrence."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = number = len(self)
+        return number
 
 
 def read(texts: Iterable[str]) -> Words:
@@ -103,7 +111,9 @@ def split(text: str) -> Sequence[str]:
     >>> split("J. K. Rowling's 1,000th, isn't it?")
     ['J. K.', "Rowling's", '1,000th', ',', "isn't", 'it', '?']
     """
-    text = _DATE.sub(_in_words, text[:LONGEST]).strip()
+    text = text[:LONGEST].strip()
+    if _MAY_BE_DATE.search(text):
+        text = _DATE.sub(_in_words, text)
     if not any(map(str.isalnum, text)):
         return [f" {text}"] if text else []  # with a blank: it separates nothing
     if text.isascii():

@@ -22,8 +22,8 @@ _AFFIRMS = re.compile(
 )
 _OPEN = re.compile(r"\b(?:yes and no|maybe|perhaps|possibly|depends|not sure|don't know|i (?:think|guess|believe))\b")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
-# Words at the begin of a response that say yes or no; bytes of the longest reference that does.
-_OPENING, LONGEST = 6, 8
+# Words at the begin of a response that say yes or no.
+_OPENING = 6
 
 
 def polarity_of(references: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ decision, and the share of rows that were asked about.
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from rich.table import Table
 
 from goldmeter.estimates.judge_error import STATED_RATE
 from goldmeter.estimates.targets import TargetVerdict
-from goldmeter.judging.stopping import Rate, looks_at
+from goldmeter.judging.statuses import Mask
+from goldmeter.judging.stopping import CONFIDENCE, Rate, looks_at
 from goldmeter.statistics.arrays import FloatArray
+from goldmeter.statistics.stopping import STAKES
 
 TARGET, SEED = 0.8, 44
 ROWS = (200, 500, 1000, 2000)
@@ -26,6 +29,8 @@ NEAR, FAR = (0.0, -0.02, -0.05, -0.10, 0.05, 0.10), (0.0, -0.05, -0.10, -0.25)
 GROUP, ALIKE = 5, 0.3
 # Degrees of freedom of a judge's error, as goldmeter.statistics.transported takes it.
 DEGREES = 4
+# Releases in memory at a time.
+AT_ONCE = 200
 
 
 class Cell(NamedTuple):
@@ -53,29 +58,65 @@ class Cell(NamedTuple):
         return rng.binomial(GROUP, own).astype(np.float64), GROUP
 
 
-class Release(NamedTuple):
-    """How one release ended: its verdict, the share of rows asked about, and whether something said is wrong."""
+class Ended(NamedTuple):
+    """How releases ended: with a verdict, after which share of the rows, and saying something wrong; shapes (r,)."""
 
-    verdict: TargetVerdict
-    asked: float
-    is_wrong: bool
+    decided: Mask
+    asked: FloatArray
+    wrong: Mask
 
 
-def release(cell: Cell, rng: np.random.Generator) -> Release:
-    """Ask about the rows of a release until it is over."""
-    totals, size = cell.totals(rng)
-    groups, looks = len(totals), looks_at(len(totals))
-    for look in range(1, looks + 1):
-        asked = round(groups * look / looks)
-        rest = np.full(groups - asked, float(size))
-        known = Rate(np.full(asked, float(size)), totals[:asked], rest, float(size), cell.errs)
-        if known.is_over(TARGET):
-            break
-    verdict, truth = known.verdict(TARGET), TARGET + cell.difference
-    low, high = known.limits
-    is_outside = not cell.errs and not low <= truth <= high
-    is_wrong = verdict is (TargetVerdict.NOT_MET if cell.difference >= 0.0 else TargetVerdict.MET)
-    return Release(verdict, asked / groups, is_wrong or is_outside)
+def by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
+    """Let the judge stage stop each release; totals: of the groups of each release, shape (r, groups)."""
+    target, truth, groups, ended = TARGET, TARGET + cell.difference, totals.shape[1], list[tuple[bool, float, bool]]()
+    for passed in totals:
+        for asked in looks_of(groups):
+            rest = np.full(groups - asked, float(size))
+            known = Rate(np.full(asked, float(size)), passed[:asked], rest, float(size), cell.errs)
+            if known.is_over(target):
+                break
+        verdict, (low, high) = known.verdict(target), known.limits
+        is_wrong = verdict is (TargetVerdict.NOT_MET if cell.difference >= 0.0 else TargetVerdict.MET)
+        is_outside = not cell.errs and not low <= truth <= high
+        ended.append((verdict is not TargetVerdict.UNDECIDED, asked / groups, is_wrong or is_outside))
+    decided, asked_shares, wrong = zip(*ended, strict=True)
+    return Ended(np.array(decided), np.array(asked_shares), np.array(wrong))
+
+
+def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
+    """Do what `by_stage` does for all releases together, by a judge without an error of its own."""
+    looks, groups = np.array(looks_of(totals.shape[1])), totals.shape[1]
+    limit = log(2.0 / (1.0 - CONFIDENCE) * len(STAKES))
+
+    def wealth(passing: FloatArray, rate: float) -> FloatArray:
+        """Of each stake, release and look, the logarithm of the wealth of bets on more than the rate."""
+        own = np.log1p(np.multiply.outer(STAKES, passing / size - rate))
+        return np.asarray(own.cumsum(axis=2)[:, :, looks - 1], np.float64)
+
+    def reaches(growth: FloatArray) -> Mask:
+        return np.asarray(np.logaddexp.reduce(growth) >= limit)
+
+    sides = [(totals, TARGET), (size - totals, 1.0 - TARGET)]
+    grown = [wealth(*side) for side in sides]
+    rest = groups - looks
+    could = [
+        reaches(growth + np.multiply.outer(np.log1p(STAKES * (1.0 - rate)), rest)[:, None])
+        for growth, (_, rate) in zip(grown, sides, strict=True)
+    ]
+    is_met, is_missed = map(reaches, grown)
+    over = is_met | is_missed | ~(could[0] | could[1])
+    over[:, -1] = True
+    last = (np.arange(len(totals)), over.argmax(axis=1))
+    truth = TARGET + cell.difference
+    outside = reaches(wealth(totals, truth)) | reaches(wealth(size - totals, 1.0 - truth))
+    wrong = is_missed if cell.difference >= 0.0 else is_met
+    return Ended((is_met | is_missed)[last], looks[last[1]] / groups, (wrong | outside)[last])
+
+
+def looks_of(groups: int) -> list[int]:
+    """Return after how many groups there is a look."""
+    looks = looks_at(groups)
+    return [round(groups * look / looks) for look in range(1, looks + 1)]
 
 
 def cells() -> Iterator[Cell]:
@@ -83,7 +124,7 @@ def cells() -> Iterator[Cell]:
     for n in ROWS:
         yield from (Cell(n, difference) for difference in NEAR)
         yield from (Cell(n, difference, grouped=True) for difference in NEAR)
-        yield from (Cell(n, difference, errs=True) for difference in FAR)
+    yield from (Cell(n, difference, errs=True) for n in ROWS for difference in FAR)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -98,12 +139,13 @@ def main(arguments: Sequence[str]) -> int:
         if cell.n not in options.rows:
             continue
         rng = np.random.default_rng([SEED, number])
-        ended = [release(cell, rng) for _ in range(options.releases)]
-        asked = np.array([one.asked for one in ended])
-        wrong = float(np.mean([one.is_wrong for one in ended]))
-        decided = np.mean([one.verdict is not TargetVerdict.UNDECIDED for one in ended])
-        worst = max(worst, wrong)
-        shares = (wrong, decided, np.median(asked), np.quantile(asked, 0.9))
+        how, parts = by_stage if cell.errs else at_once, list[Ended]()
+        for start in range(0, options.releases, AT_ONCE):
+            drawn = [cell.totals(rng) for _ in range(start, min(start + AT_ONCE, options.releases))]
+            parts.append(how(cell, np.array([totals for totals, _ in drawn]), drawn[0][1]))
+        ended = Ended(*map(np.concatenate, zip(*parts, strict=True)))
+        worst = max(worst, ended.wrong.mean())
+        shares = (ended.wrong.mean(), ended.decided.mean(), np.median(ended.asked), np.quantile(ended.asked, 0.9))
         table.add_row(cell.name, f"{cell.n:,}", f"{100 * cell.difference:+.0f}", *(f"{share:.1%}" for share in shares))
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     return int(worst > limit)

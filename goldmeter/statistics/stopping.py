@@ -8,7 +8,7 @@ from goldmeter.statistics.arrays import FloatArray
 
 # Stakes, as shares of the largest one that keeps the wealth positive. The best stake for n rows is about 3.5 / sqrt(n);
 # closer ones gain no width, as each takes its share of the confidence.
-_STAKES = 0.99 / 2.0 ** np.arange(6)
+STAKES = 0.99 / 2.0 ** np.arange(6)
 # Rates that are tried at once, and how often, ever closer: limits are exact to 4e-6.
 _GRID, _ROUNDS = 65, 3
 
@@ -41,14 +41,14 @@ def confidence_sequence(
         raise ValueError("expected totals from 0 to the sizes, and sizes up to the largest")
     _, kinds, counts = np.unique(sizes * (largest + 1.0) + totals, return_index=True, return_counts=True)
     totals, sizes = totals[kinds], sizes[kinds]
-    limit = log(2.0 / (1.0 - confidence) * len(_STAKES))
+    limit = log(2.0 / (1.0 - confidence) * len(STAKES))
 
     def low(passed: FloatArray) -> float:
         """The least rate that bets on a higher one do not exclude: their wealth falls in the rate."""
         least, most = 0.0, 1.0
         for _ in range(_ROUNDS):
             rates = np.linspace(least, most, _GRID)
-            stakes = np.multiply.outer(_STAKES, (passed - np.multiply.outer(rates, sizes)) / largest)
+            stakes = np.multiply.outer(STAKES, (passed - np.multiply.outer(rates, sizes)) / largest)
             excluded = int(np.count_nonzero(np.logaddexp.reduce(np.log1p(stakes) @ counts) >= limit))
             if not excluded:
                 break

@@ -15,8 +15,8 @@ import pytest
 
 from goldmeter.dataset.description import LABEL
 from goldmeter.errors import ParamsError
+from goldmeter.estimates import metrics_report
 from goldmeter.estimates.column_facts import STOPPED, statement
-from goldmeter.estimates.metrics_report import METRICS
 from goldmeter.judging import preflight
 from goldmeter.metrics.base import NOT_NEEDED
 from goldmeter.pipeline.dvc_yaml import stages
@@ -26,6 +26,7 @@ from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.runner import run
 from tests import small_project
 from tests.judge_server import JudgeServer, Reply, completion, verdict
+from tests.own_judge import METRICS, pleased, write_prompt
 from tests.small_project import edit, write
 from tests.test_judge import HOW, column, judged, params, rows, server
 
@@ -63,6 +64,23 @@ def test_it_stops_when_the_target_is_met_for_certain_and_says_what_was_saved(
     assert f"stopped after {len(server.calls)} of 400 rows (judge.stop); {stopped['calls_left']} calls, " in (
         capsys.readouterr().err
     )
+
+
+def test_a_metric_of_ones_own_stops_by_its_pass_rate(
+    server: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_prompt()
+    server.script = pleased
+    asked = {"metrics": {"politeness": METRICS["politeness"]}, "meaning_match": None, "stop": {"politeness": 0.9}}
+    polite = [(f"q{i}", "Paris, please" if i % 2 else "Paris") for i in range(200)]
+
+    table = judged(rows(tmp_path / "rows", polite), params(server, **asked), tmp_path / "store")
+
+    stopped = about(table.schema)[STOPPED]
+    assert stopped["decided"]
+    assert stopped["limits"]["a"][1] < 0.9
+    assert column(table, "politeness_result").count("unmeasured") == stopped["rows_left"] == 200 - len(server.calls)
 
 
 @pytest.fixture
@@ -108,7 +126,7 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
         run(stage)
     capsys.readouterr()
 
-    document = json.loads(Path(METRICS).read_text(encoding="utf-8"))
+    document = json.loads(Path(metrics_report.METRICS).read_text(encoding="utf-8"))
     verdicts, stopped = document["candidates"]["aurora"]["meaning_match"], document["stopped"]
     assert [verdicts["low"], verdicts["high"]] == pytest.approx(stopped["limits"]["aurora"], abs=1e-6)
     assert verdicts["n"] + stopped["rows_left"] == 400

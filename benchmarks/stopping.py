@@ -14,8 +14,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from goldmeter.estimates.judge_error import STATED_RATE
-from goldmeter.estimates.targets import TargetVerdict
+from goldmeter.estimates.judge_bias import STATED_RATE
+from goldmeter.estimates.primary import TargetVerdict
 from goldmeter.judging.statuses import Mask
 from goldmeter.judging.stopping import CONFIDENCE, Rate, looks_at
 from goldmeter.statistics.arrays import FloatArray

@@ -28,6 +28,8 @@ MEGABYTE = 1_000_000
 LARGEST = 128 * MEGABYTE
 # Compressed text is about a tenth.
 COMPRESSED = 10
+# Of these tools, lines are read one by one, as the samples of Inspect's .eval are.
+STREAMED = frozenset({"lm_eval", "oaieval", "promptfoo"})
 # lm_eval states hashes of the document, while prompts and choices differ between models with chat templates.
 HASHES = ("metadata.doc_hash", "metadata.target_hash")
 # Members that hold when a run was, and the members of a log in which they may be.
@@ -211,9 +213,9 @@ def _runs(
         DataError: It can't be read, is cut off, or is too large to be read whole.
     """
     path, size = files[0], files[0].stat().st_size
-    # Inspect's .eval is read sample by sample; all other readers hold a log.
+    is_streamed = head.members or (tool in STREAMED and ".jsonl" in path.suffixes)
     limit = largest // COMPRESSED if path.suffix.lower() in OPENERS else largest
-    if size > limit and not head.members:
+    if size > limit and not is_streamed:
         whole, most = (f"{number / MEGABYTE:,.0f} MB" for number in (size, limit))
         raise DataError(f"{whole}; it would be read whole, and at most {most} are: --largest MB allows more")
     found: dict[tuple[str, str], _Rows] = {}

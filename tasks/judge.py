@@ -28,7 +28,6 @@ from goldmeter.judging.statuses import (
     problems_of,
     read_columns,
 )
-from goldmeter.judging.stopping import check_stop
 from goldmeter.judging.verdict_table import Params, judge, judge_offline
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
@@ -150,7 +149,10 @@ def _check(sections: Mapping[str, Any]) -> None:
     if "dataset" in sections:  # a project may take its rows from a stage of its own
         check_prompts(sections)
         check_preference(sections)
-        check_stop(sections)
+        if sections["judge"].stop:
+            from goldmeter.judging.stopping import check_stop  # imports scipy
+
+            check_stop(sections)
 
 
 STAGE = Stage(

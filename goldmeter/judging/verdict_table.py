@@ -42,7 +42,6 @@ from goldmeter.judging.statuses import (
     Mask,
     problems_of,
 )
-from goldmeter.judging.stopping import ask_until_decided
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.catalogue import correctness_verdict
@@ -98,6 +97,8 @@ def judge(
     calls = _confirmed(missing_of(division), options, run)
     down, stopped = dict[str, ServerError](), dict[str, Any]()
     if options.stop:
+        from goldmeter.judging.stopping import ask_until_decided  # imports scipy
+
         options, stopped = ask_until_decided(
             lambda: rows,
             options,

@@ -346,7 +346,7 @@ def parser() -> Parser:
     """The parser of the command line."""
     command_line = Parser(
         prog="python -m flows.serve_judge",
-        description=__doc__,
+        description="Serve the offline judge to other tools, on loopback, as a decision model and as a chat model.",
         epilog="It answers whether an answer is right: the request holds a JSON object with input, output and "
         "ground_truth. Exit status: 0 stopped; 2 the port is taken.",
         examples=["python -m flows.serve_judge", "python -m flows.serve_judge --port 9000"],

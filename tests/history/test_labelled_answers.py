@@ -118,7 +118,8 @@ def test_runs_in_a_row_against_the_obvious_implementation(runs: list[list[tuple[
 
 
 @pytest.mark.parametrize(
-    "told", [lambda: _summary(Namespace(all=False)), lambda: print(_numbers(Recorded(None, None, None)), end="")]
+    "told",
+    [lambda: _summary(Namespace(all=False, json=False)), lambda: print(_numbers(Recorded(None, None, None)), end="")],
 )
 def test_stale_labels_of_the_last_run_are_told_on_the_terminal(
     told: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

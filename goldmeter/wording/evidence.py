@@ -6,6 +6,7 @@ from math import exp, log
 from typing import NamedTuple, TypeVar
 
 from goldmeter.console.format import (
+    LISTED,
     capitalized,
     coefficient,
     count,
@@ -69,7 +70,8 @@ def most_frequent_failures(document: MetricsReport, kinds: int | None = None) ->
     counts = Counter[str]()
     for own in document.get("failures", {}).values():
         counts.update({one["kind"]: one["n"] for one in own["kinds"]})
-    return listed([f"{kind} {count(n)}" for kind, n in counts.most_common(kinds)])
+    told = [f"{kind} {count(n)}" for kind, n in counts.most_common(kinds)]
+    return listed(told) + (" kinds" if len(told) > LISTED + 1 else " kind" if len(told) > LISTED else "")
 
 
 def trust(document: MetricsReport) -> list[str]:

@@ -178,6 +178,13 @@ def test_kinds_of_failure_are_added_up_over_the_candidates() -> None:
     assert most_frequent_failures(document(TWO)) == ""
 
 
+def test_kinds_of_failure_that_are_not_named_are_counted_as_kinds() -> None:
+    kinds = [{"kind": f"kind {n}", "n": n, "share": 0.1} for n in range(5, 0, -1)]
+    failures = {"a": {"n": 20, "wrong": 15, "kinds": kinds}}
+
+    assert most_frequent_failures(document(TWO, failures=failures)).endswith(" and 2 more kinds")
+
+
 def vote_entry(accuracy: float | None, missing: int = 0) -> dict[str, Any]:
     limits = None if accuracy is None else {"value": accuracy, "low": accuracy - 0.1, "high": accuracy + 0.1}
     return {"votes": 0 if missing == 200 else 200 - missing, "missing": missing, "mean": 0.5, "accuracy": limits}

@@ -1,8 +1,8 @@
 """OpenAI's text graders beside the metrics here, on pairs of the bundled example: `python -m benchmarks.graders`.
 
 Prints the rows of the table in docs/how-to/other-tools-logs.md. OpenAI's documentation names rapidfuzz for
-`fuzzy_match`, and for the others the metric alone: no tokens, smoothing or stemming. So each is taken for what the
-usual library computes unless it is told otherwise. `cosine` needs OpenAI's embeddings.
+`fuzzy_match`, and for the others the metric alone: no tokens, smoothing or stemming. "Theirs" is what the
+usual library computes with its default options. `cosine` needs OpenAI's embeddings.
 """
 
 import warnings

@@ -22,9 +22,10 @@ from goldmeter.estimates.metrics_report import (
     MetricsReport,
     reading,
 )
+from goldmeter.estimates.primary import VERDICT
 from goldmeter.pipeline.files import read_json
 from goldmeter.pipeline.yaml import load_yaml
-from goldmeter.wording.conclusion import CandidateRate, Conclusion, conclude
+from goldmeter.wording.conclusion import CandidateRate, Conclusion, compares_texts, conclude
 from goldmeter.wording.evidence import (
     agreement_lines,
     graded,
@@ -146,7 +147,7 @@ def to_terminal(summary: Summary, out: "Console", *, every: bool = False) -> Non
     for table in _tables(shown, out):
         out.print(table, "")
     if left:
-        out.print(plain(f"{left} more: python -m tasks summary --all"), "")
+        out.print(plain(f"{_what_decides(summary)}{left} more: python -m tasks summary --all"), "")
     for warning in summary.warnings:
         out.print(plain(f"! {warning}"), style="yellow")
 
@@ -181,6 +182,13 @@ def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
         {name: _usual_counts([row[name] for row in cells.values() if name in row]) for name in candidates},
         [*failed_checks, *lost_votes(document), *_unmeasured(candidates), *_rejected(document["dataset"])],
     )
+
+
+def _what_decides(summary: Summary) -> str:
+    """Say that metrics of wording beside the measure that decides refute nothing."""
+    if summary.conclusion is None or not any(map(compares_texts, summary.first[1:])):
+        return ""
+    return f"Only {summary.conclusion.measure} decides; others compare wording. "
 
 
 def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterator[str]:
@@ -263,12 +271,13 @@ def _measures(metric: str, candidates: Candidates, headlines: Mapping[str, Headl
 
 
 def _first(measures: Sequence[_Measure], primary: str) -> list[str]:
-    """The names of the measures to look at first: the primary one, then where candidates differ most.
+    """The names of the measures to look at first: the primary one, the judge's, then where candidates differ most.
 
     None is like another, and of a metric that has a pass rate and a mean there is one.
     """
     order = sorted(measures, key=lambda one: -_spread(one.limited))
     start = sorted((one for one in order if one.name in {primary, f"{primary}.value"}), key=lambda one: one.name)[:1]
+    start += [one for one in order if one.name == VERDICT]
     first: dict[str, _Measure] = {}
     for one in [*start, *order]:
         metric = one.name.removesuffix(".value")

@@ -112,7 +112,7 @@ def significance(entry: MeasureEntry, by: str, confidence: str) -> str:
         return f"No row changed ({by}, {counted(entry['n'], items)})."
     figures = f"({by}: {_difference(entry, confidence)}, {counted(entry['n'], items)})"
     if entry["verdict"] == Verdict.CANNOT_TELL:
-        return f"No significant difference {figures}. {in_full(entry)}".rstrip()
+        return f"Cannot tell {figures}. {in_full(entry)}".rstrip()
     gain, lost = ("improvement", "loss") if entry["higher_is_better"] else ("decrease", "increase")
     conclusions = {
         Verdict.BETTER: f"Significant {gain}{loss}",
@@ -138,8 +138,8 @@ def _reasons(release: Release, pairs: Sequence[PairEntry], primary: Primary, con
     for one in decisive[:1]:
         if (crossed := one.pair["crossed"]) is not None and one.entry["verdict"] != Verdict.UNCHANGED:
             yield (
-                f"{counted(crossed['gained'], 'row')} right only after, {count(crossed['lost'])} only before "
-                f"(both {count(crossed['both'])}, neither {count(crossed['neither'])})."
+                f"{counted(crossed['gained'], 'row')} became right, {count(crossed['lost'])} wrong; "
+                f"{count(crossed['both'])} right in both, {count(crossed['neither'])} in neither."
             )
     if guards and not stopping:
         gravest = guards[0]

@@ -315,7 +315,7 @@ def test_the_command_compares_two_logs(
     assert main([base, head]) == 1
     told = capsys.readouterr().out
     assert told.startswith(f"{Decision.DO_NOT_SHIP.capitalize()}: worse by score_exact_match, −16.7 points [")
-    assert "5 rows right only after, 15 only before" in told
+    assert "5 rows became right, 15 wrong" in told
     assert main([base, head, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["base"] == {"name": base, "commit": None}
     assert main([base, head, "--html"]) == main([base, "HEAD", "--rescore"]) == main([base, "HEAD"]) == 2

@@ -164,16 +164,24 @@ def test_a_name_is_the_pass_rate_and_value_the_score_as_in_comparisons(tmp_path:
 
 
 def test_first_are_the_primary_measure_and_those_that_differ_most_without_equal_ones(tmp_path: Path) -> None:
-    values = {"label": (0.5, 0.5), **{f"m{n}": (0.5, 0.5 + n / 40) for n in range(9)}, "copy": (0.5, 0.7)}
+    others = {f"m{n}": (0.5, 0.5 + n / 40) for n in range(9)}
+    values = {"label": (0.5, 0.5), **others, "copy": (0.5, 0.7), "meaning_match": (0.5, 0.51)}
     two = {name: {metric: entry(pair[place]) for metric, pair in values.items()} for place, name in enumerate("ab")}
     found = read(tmp_path, two)
 
-    assert found.first == ["label", "m8", "m7", "m6", "m5", "m4"]
+    assert found.first == ["label", "meaning_match", "m8", "m7", "m6", "m5"]
     short, every = terminal(found), terminal(found, every=True)
-    assert "5 more: python -m tasks summary --all" in short
+    assert "6 more: python -m tasks summary --all" in short
     assert sum(line.startswith(("m", "copy", "label ")) for line in short.splitlines()) == 7  # with the head
-    assert sum(line.startswith(("m", "copy", "label ")) for line in every.splitlines()) == 12
+    assert sum(line.startswith(("m", "copy", "label ")) for line in every.splitlines()) == 13
     assert "--all" not in every
+
+
+def test_metrics_of_wording_beside_the_measure_that_decides_are_said_to_be_that(tmp_path: Path) -> None:
+    names = ["label", "f1", *(f"m{n}" for n in range(8))]
+    found = read(tmp_path, {"a": {name: entry(0.5 + n / 40) for n, name in enumerate(names)}})
+
+    assert "Only label decides; others compare wording. " in terminal(found)
 
 
 def test_first_is_one_measure_of_a_metric(tmp_path: Path) -> None:

@@ -174,7 +174,8 @@ def _claims(runs: Sequence[Run], pairs: Sequence[Pair]) -> Iterator[ClaimEntry]:
 def _claim(runs: Sequence[Run], pair: Pair, found: _Differences | None, level: float, tests: int) -> ClaimEntry:
     base, head, score = runs[pair.base], runs[pair.head], pair.score
     shared = len(np.intersect1d(base.keys, head.keys))
-    rates = [run.sums[score][1] / run.sums[score][0] for run in (base, head) if score in run.sums] if score else []
+    sums = [run.sums[score] for run in (base, head) if score in run.sums] if score is not None else []
+    rates = [total / n for n, total in sums if n]
     claimed = _sign(base, head, score) * (rates[1] - rates[0]) if score is not None and rates[1:] else None
     result = None if found is None else _tested(found, level)
     verdict: Shown = Shown.NOT_COMPARED

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks import adopt
@@ -286,6 +286,7 @@ scores = st.lists(st.sampled_from([0.0, 1.0, 0.5, np.nan, 3.0]), min_size=1, max
 
 
 @given(st.lists(scores, min_size=1, max_size=5))
+@example([[0.0], [np.nan]])
 @settings(max_examples=60, deadline=None)
 def test_every_run_and_claim_is_json_and_a_verdict_agrees_with_its_interval(values: list[list[float]]) -> None:
     made = document(Found([run(file=str(i), values=one, labels=i) for i, one in enumerate(values)], [], 1), "f")

@@ -22,6 +22,7 @@ from tasks.judge import STAGE
 from tests.judge_server import JudgeServer, completion, problem, question, serving, verdict
 from tests.small_project import edit
 from tests.test_judge import broken, column, judged, params, rows
+from tests.test_report import words_of
 
 # Of a question whose references are Paris and City of Paris; None and blanks are no answers.
 ANSWERS = [
@@ -228,7 +229,7 @@ def test_the_report_says_who_judged(server: JudgeServer, monkeypatch: pytest.Mon
     by = {(entry["by"], entry["status"]) for entry in document["headlines"].values()}
     assert by == {("the cascade of the offline judge and gpt-5-mini", "estimated")}
     page = Path("reports/index.html").read_text(encoding="utf-8")
-    assert "Answers that the offline judge decided (probability below " in page
+    assert "Answers that the offline judge decided (probability below " in words_of(page)
     assert "<code>judged_by</code>" in page
 
 

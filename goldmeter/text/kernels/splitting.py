@@ -283,11 +283,13 @@ def _clitic(word: Bytes, gaps: Flags, apostrophe: np.int64) -> np.int64:
 
 @compiled
 def _has_contraction(word: Bytes) -> bool:
+    """Whether a contraction stands alone or before n't."""
     start = 0
     for i in range(len(word) + 1):
         if i == len(word) or not _IS_WORD[word[i]]:
+            before = max(start, i - 1)
             for contraction in _CONTRACTIONS:
-                if _equals(word[start:i], contraction, _CASE):
+                if _equals(word[start:i], contraction, _CASE) or _equals(word[start:before], contraction, _CASE):
                     return True
             start = i + 1
     return False

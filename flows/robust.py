@@ -6,15 +6,16 @@ from pathlib import Path
 
 from goldmeter.console.arguments import Parser
 from goldmeter.console.json_output import add_json, print_json
-from goldmeter.console.terminal import exit_status, write_markup
+from goldmeter.console.terminal import exit_status, say, write_markup
 from goldmeter.reporting.robust import Options, conclusions, print_table, to_markdown
+from goldmeter.wording import robustness as wording
 
 
 def parser() -> Parser:
     """The parser of the command line."""
     command_line = Parser(
         prog="python -m flows.robust",
-        description=f"{__doc__} It reads what was measured, and asks no model.",
+        description=f"{__doc__} It reads tables and the ledger, and asks no model.",
         examples=["python -m flows.robust", "python -m flows.robust gpt-5 gpt-4", "python -m flows.robust main"],
     )
     add = command_line.add_argument
@@ -38,14 +39,16 @@ def main(arguments: Sequence[str]) -> int:
         command_line.error("--json and --markdown: choose one")
 
     def command() -> int:
-        found = conclusions(chosen.names, Options(chosen.measure, chosen.also, chosen.without))
+        found, more = conclusions(chosen.names, Options(chosen.measure, chosen.also, chosen.without))
         if chosen.json:
-            print_json({"conclusions": found})
+            print_json({"conclusions": found, "one_more": more})
         elif chosen.markdown:
             write_markup("\n".join(map(to_markdown, found)))
         else:
             for one in found:
                 print_table(one)
+            if more:
+                say(wording.one_more(*more))
         return 0
 
     return exit_status(command)

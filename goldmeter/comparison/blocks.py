@@ -266,7 +266,7 @@ class _Paired(NamedTuple):
 
 
 def paired_blocks(
-    base: Side, head: Side, names: Sequence[tuple[str, str]], folder: Path, finish: Callable[[Pairing], Pairing]
+    base: Side, head: Side, names: Sequence[tuple[str, str]], folder: Path | None, finish: Callable[[Pairing], Pairing]
 ) -> list[Blocks]:
     """Pair the rows with equal ids of each pair of candidates.
 
@@ -274,12 +274,12 @@ def paired_blocks(
         base: The older version.
         head: The newer version.
         names: Pairs of candidates.
-        folder: Where blocks are kept, if there are several; it is created.
+        folder: Where blocks are kept, if there are several; it is created. None: all rows are one block.
         finish: What is done to each pairing in the end.
     """
-    blocks = [*_ranges(base.load, head.load)]
+    blocks = [*_ranges(base.load, head.load)] if folder else [(range(len(base.load)), range(len(head.load)))]
     read = (_paired(base, head, one, names) for one in blocks)
-    first: Sequence[list[_Paired]] = [*read] if len(blocks) == 1 else StoredBlocks(folder / "read", read)
+    first: Sequence[list[_Paired]] = StoredBlocks(folder / "read", read) if folder and len(blocks) > 1 else [*read]
     any_relabelled = [False] * len(names)
     for block in first:
         any_relabelled = [*map(or_, any_relabelled, (one.is_relabelled for one in block))]
@@ -288,7 +288,7 @@ def paired_blocks(
         for block in first:
             yield finish(block[number].finished(is_relabelled=any_relabelled[number]))
 
-    if len(blocks) == 1:
+    if not folder or len(blocks) == 1:
         return [[*of_pair(number)] for number in range(len(names))]
     return [StoredBlocks(folder / f"pair-{number}", of_pair(number)) for number in range(len(names))]
 

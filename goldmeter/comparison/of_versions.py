@@ -159,7 +159,7 @@ def pairings(
     base: VersionScores,
     head: VersionScores,
     matched: Sequence[Pair],
-    folder: Path,
+    folder: Path | None,
     stale_labels: Callable[[Parts], Mask] | None = None,
     *,
     rescored: bool = False,
@@ -170,7 +170,7 @@ def pairings(
         base: The older version.
         head: The newer version.
         matched: Pairs of candidates.
-        folder: Where blocks are kept, if there are several.
+        folder: Where blocks are kept, if there are several; None: all rows are one block.
         stale_labels: Returns which rows of data/load have the label of another answer, by earlier runs.
         rescored: Whether BASE's scores pass by HEAD's thresholds, where only the thresholds differ.
 

@@ -1,6 +1,7 @@
 """A conclusion under every reading of which answers are right, and without each slice and group: does it hold?"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,11 +14,13 @@ from goldmeter.comparison.readings import PEOPLE, Reading, by_question
 from goldmeter.errors import DataError
 from goldmeter.estimates.columns import Candidate, Hashes, Mask
 from goldmeter.estimates.estimates import is_one_cluster, silenced
+from goldmeter.metrics.base import Floats
 from goldmeter.statistics import mean_interval, paired_difference
 from goldmeter.statistics.agreement import quadratic_kappa
 from goldmeter.statistics.generalizability import Sources, sources
 from goldmeter.statistics.repeated import variance_split
 from goldmeter.statistics.study import design_effect
+from goldmeter.statistics.weighted import WeightedSums, weighted_difference, weighted_mean
 from goldmeter.wording.robustness import AGREES
 from goldmeter.wording.verdicts import Verdict
 
@@ -52,18 +55,20 @@ class Robustness(NamedTuple):
     Attributes:
         systems: The first is compared with the second, or with the target.
         target: The rate that a single system is compared with; None for two.
+        confidence: Of each interval.
         conclusion: By the primary measure on all rows.
         checks: Every change.
         anchor: The reading that measures have to agree with: the primary one, or the first verdict if that is none.
         ignored: Measure → its agreement with the anchor, where that is too little to stand for right answers.
         holds: Share of judges by which the conclusion holds, each the mean of its readings; None with a single judge.
         holds_without: Share of slices, groups and references without which it holds; None without any.
-        sources: Where the variance of the estimate comes from; None with too few rows.
+        sources: Standard errors of the estimate by what would be drawn anew; None with too few rows.
         answer: In one word.
     """
 
     systems: tuple[str, ...]
     target: float | None
+    confidence: float
     conclusion: Check
     checks: Sequence[Check]
     anchor: str
@@ -72,6 +77,14 @@ class Robustness(NamedTuple):
     holds_without: float | None
     sources: Sources | None
     answer: Answer
+
+
+class _Questions(NamedTuple):
+    """values: by reading, a row for each question. groups, weights: of each question, None if all are alike."""
+
+    values: pd.DataFrame
+    groups: pd.Series | None
+    weights: pd.Series | None
 
 
 class Asked(NamedTuple):
@@ -102,63 +115,87 @@ def robustness(
     Raises:
         DataError: Fewer than two questions have the primary measure.
     """
-    values, groups = _values(sides, found, asked)
-    primary, judge = values[asked.primary].dropna(), found[asked.primary][0].judge
+    questions = _questions(sides, found, asked)
+    values, judge = questions.values, found[asked.primary][0].judge
+    primary = values[asked.primary].dropna()
     if len(primary) < 2:  # noqa: PLR2004 (a variance)
         raise DataError(f"{asked.primary}: fewer than two questions have it")
-    conclusion = _check("measure", asked.primary, judge, primary, groups, asked)
+    conclusion = _check("measure", asked.primary, judge, primary, questions, asked)
     verdicts = [name for name, some in found.items() if some[0].is_verdict]
     verdicts.sort(key=lambda name: (name != asked.primary, found[name][0].judge != PEOPLE))
     anchor = verdicts[0] if verdicts else asked.primary
     agreement = {name: _agreement(found[anchor], some) for name, some in found.items() if not some[0].is_verdict}
     ignored = {name: kappa for name, kappa in agreement.items() if kappa < AGREES}
-    counted = [name for name in _distinct(found, asked.primary) if name not in ignored or name == asked.primary]
+    counted = [
+        name
+        for name in _distinct(found, asked.primary)
+        if name == asked.primary or (name not in ignored and values[name].notna().any())
+    ]
     several = bool(verdicts) and len({found[name][0].judge for name in counted}) > 1
-    checks = [_check("measure", name, found[name][0].judge, values[name].dropna(), groups, asked) for name in counted]
+    checks = [
+        _check("measure", name, found[name][0].judge, values[name].dropna(), questions, asked) for name in counted
+    ]
     for kind, name, kept in _parts(sides[0], primary, group_names, without):
-        checks.append(_check(kind, name, judge, primary[kept], groups, asked))
+        checks.append(_check(kind, name, judge, primary[kept], questions, asked))
     checks = [one._replace(outcome=_outcome(one, conclusion)) for one in checks]
     holds, holds_without = _by_judge(checks), _share([one for one in checks if one.kind != "measure"])
     complete = values[counted].dropna()
     return Robustness(
         tuple(one.name for one in sides),
         asked.target,
+        asked.confidence,
         conclusion,
         checks,
         anchor,
         ignored,
         holds if several else None,
         holds_without,
-        _sources(sides, found, complete, counted, asked, groups),
+        _sources(sides, found, complete, counted, asked, questions.groups),
         _answer(conclusion, checks, holds, holds_without, several=several, stands=asked.primary not in ignored),
     )
 
 
-def _values(
-    sides: Sequence[Candidate], found: Mapping[str, Sequence[Reading]], asked: Asked
-) -> tuple[pd.DataFrame, pd.Series | None]:
-    """The value or difference of each question by each reading; and the cluster of each, None if each is its own."""
+def _questions(sides: Sequence[Candidate], found: Mapping[str, Sequence[Reading]], asked: Asked) -> _Questions:
+    """The value or difference of each question that counts, by each reading."""
     tables = [by_question(side, {name: some[i] for name, some in found.items()}) for i, side in enumerate(sides)]
     shared = tables[0].index if len(tables) == 1 else tables[0].index.intersection(tables[1].index)
+    weights = None
+    if sides[0].weights is not None:
+        weights = pd.Series(sides[0].weights, question_keys(sides[0])).groupby(level=0).mean()[shared]
+        weights = weights[weights > 0.0] / weights.max()
+        shared = weights.index
     first = tables[0].loc[shared]
     values = first - (tables[1].loc[shared] if len(tables) > 1 else asked.target or 0.0)
     groups = groups_of(sides[0], shared)
     alone = groups is None or len(np.unique(groups)) == len(groups)
-    return values, None if alone else pd.Series(groups, shared)
+    alike = weights is None or weights.min() == 1.0
+    return _Questions(values, None if alone else pd.Series(groups, shared), None if alike else weights)
 
 
-def _check(kind: Kind, name: str, judge: str, values: pd.Series, groups: pd.Series | None, asked: Asked) -> Check:
-    scores, by = values.to_numpy(), _of(groups, values)
+def _check(kind: Kind, name: str, judge: str, values: pd.Series, of: _Questions, asked: Asked) -> Check:
+    scores, by = values.to_numpy(), _of(of.groups, values)
     if len(scores) < 2 or is_one_cluster(by):  # noqa: PLR2004 (a variance)
         return Check(kind, name, judge, float(values.mean()), -1.0, 1.0, len(scores), Verdict.CANNOT_TELL)
     with silenced():
-        if asked.target is None:
-            found = paired_difference(scores, by, confidence=asked.confidence)[:3]
-        else:
-            rate = mean_interval(scores + asked.target, by, confidence=asked.confidence)
-            found = (rate.value - asked.target, rate.low - asked.target, rate.high - asked.target)
+        found = _estimate(scores, by, None if of.weights is None else of.weights[values.index].to_numpy(), asked)
     says = verdict(found[1], found[2], asked.margin, higher_is_better=True, unchanged=False)
     return Check(kind, name, judge, *found, len(scores), says)
+
+
+def _estimate(
+    scores: Floats, by: NDArray[np.intp] | None, weights: Floats | None, asked: Asked
+) -> tuple[float, float, float]:
+    """The mean and its limits."""
+    if asked.target is None:
+        if weights is not None:
+            return weighted_difference(WeightedSums.of(scores, weights, by), confidence=asked.confidence)[:3]
+        return paired_difference(scores, by, confidence=asked.confidence)[:3]
+    rates = scores + asked.target
+    if weights is not None:
+        rate = weighted_mean(WeightedSums.of(rates, weights, by), confidence=asked.confidence)
+    else:
+        rate = mean_interval(rates, by, confidence=asked.confidence)
+    return rate.value - asked.target, rate.low - asked.target, rate.high - asked.target
 
 
 def _of(groups: pd.Series | None, values: pd.Series | pd.DataFrame) -> NDArray[np.intp] | None:
@@ -264,7 +301,9 @@ def _sources(
     draws = [_of_draws(side, one) for side, one in zip(sides, found[asked.primary], strict=True)]
     of_draws = None if None in draws else sum(filter(None, draws))
     effect = design_effect(complete[asked.primary].to_numpy(), _of(groups, complete))
-    return sources(complete.to_numpy(), [found[name][0].judge for name in counted], of_draws, effect)
+    varies = sources(complete.to_numpy(), [found[name][0].judge for name in counted], of_draws, effect)
+    rest = (None if one is None else sqrt(one) for one in varies[1:])
+    return Sources(sqrt(varies.rows), *rest)
 
 
 def _of_draws(side: Candidate, one: Reading) -> float | None:

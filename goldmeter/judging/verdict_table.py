@@ -241,13 +241,19 @@ def _probability_facts(options: Judge, served: _Served) -> dict[str, str]:
     return {STATED_PROBABILITY: name} if name and states and is_alone else {}
 
 
-def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
-    """Metadata of the table: what each column means, and how it was computed."""
+def column_facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, ColumnFacts]:
+    """Return column → what it is; served: what replies say of their model; schema: of data/normalize."""
     columns: dict[str, ColumnFacts] = {}
     for metric in options.metrics:
         reads = metric.mapped(options.variables.model_dump())
         inherited = row_facts(schema, reads_normalized=any(name.endswith("_normalized") for name in reads))
         columns |= facts_of(metric, {**_signature_facts(options, metric, served), **inherited})
+    return columns
+
+
+def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
+    """Metadata of the table: what each column means, and how it was computed."""
+    columns = column_facts(options, served, schema)
     if options.asked_share < 1:
         columns = {name: replace(one, stopped=True) for name, one in columns.items()}
     repeated = [

@@ -7,6 +7,7 @@ is the template's own. A model whose answers are scored gets texts as they are.
 
 import json
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ def encode_fields(values: object) -> str:
 
 # dvc.yaml names it as a dependency of the stages: a prompt outside could change unnoticed.
 FOLDER = "prompts"
+# Where it lies: elsewhere while the settings of an earlier version are read.
+ABOVE = ContextVar("above", default=Path())
 # Variable → a value of its kind, by which wrong attributes are found.
 VARIABLES: Mapping[str, Any] = {
     "input": "", "references": [], "response": "", "contexts": [], "slices": None, "criteria": {}
@@ -60,7 +63,7 @@ def prompt_text(prompt: str) -> str:
     if path.is_absolute() or path.parts[:1] != (FOLDER,) or ".." in path.parts:
         raise ValueError(f"must lie in the folder {FOLDER}, which dvc.yaml watches")
     try:
-        return Path(prompt).read_text(encoding="utf-8").strip()
+        return (ABOVE.get() / prompt).read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         raise ValueError("no such file") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -1,9 +1,8 @@
 """`python -m flows.robust`: a conclusion of the last run, or on two versions, under what could be chosen otherwise."""
 
-from collections.abc import Mapping, Sequence
-from math import sqrt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -15,10 +14,13 @@ from goldmeter.comparison.readings import Reading, of_other_version, readings, s
 from goldmeter.comparison.robustness import Asked, robustness
 from goldmeter.console.markdown import escaped, table
 from goldmeter.console.terminal import console, plain, say
-from goldmeter.errors import ComparisonError, DataError, ParamsError
+from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.columns import Candidate, Hashes, hashed
 from goldmeter.estimates.estimates import rounded
-from goldmeter.estimates.primary import Targets
+from goldmeter.estimates.primary import VERDICT, Targets
+from goldmeter.estimates.signature import VerdictSource
+from goldmeter.judging.earlier import OneMore, committed_judges, earlier_verdicts, one_more
+from goldmeter.judging.settings import Judge
 from goldmeter.pipeline import params
 from goldmeter.reporting.study_plan import systems_of
 from goldmeter.versions.version import WORKSPACE, Version, versions
@@ -35,7 +37,34 @@ class Options(NamedTuple):
     without: Path | None = None
 
 
-def conclusions(names: Sequence[str], options: Options) -> list[Document]:
+class _Side(NamedTuple):
+    """A system: its rows of a version."""
+
+    candidate: Candidate
+    version: Version
+    scores: VersionScores
+
+    @property
+    def normalized(self) -> pa.Table | None:
+        """Its rows of data/normalize, which only judges that are asked by server need; None without the table."""
+        if not self.version.has("data/normalize"):
+            return None
+        return self.version.parts("normalize").whole().take(pa.array(self.candidate.positions))
+
+
+class _Checks(NamedTuple):
+    """What conclusions are checked with, beside the tables of their versions.
+
+    judges: of committed versions. also: versions whose judge gave verdicts on the same answers. without: hashes of ids
+    whose references are under suspicion.
+    """
+
+    judges: Sequence[tuple[str, Judge]]
+    also: Sequence[VersionScores] = ()
+    without: Hashes | None = None
+
+
+def conclusions(names: Sequence[str], options: Options) -> tuple[list[Document], OneMore | None]:
     """Check what is concluded on systems of the last run, or on each candidate of two versions.
 
     Args:
@@ -43,95 +72,102 @@ def conclusions(names: Sequence[str], options: Options) -> list[Document]:
             versions, the second by default the workspace.
         options: What is looked at.
 
+    Returns:
+        Each conclusion, and what one more judge would cost.
+
     Raises:
         GoldmeterError: A name is unknown, there was no run, or it measured too little.
     """
     without = None if options.without is None else _ids(options.without)
     with versions([WORKSPACE, *options.also]) as (workspace, *others):
-        also = [scores_of(one) for one in others]
+        checks = _Checks(committed_judges(), [scores_of(one) for one in others], without)
         if not names or workspace.has("data/load"):
             _, measure, systems = systems_of(workspace, options.measure)
             by_name = {one.name: one for one in systems}
             if all(name in by_name for name in names):
-                sides = [by_name[name] for name in names] or systems[:2]
-                asked = Asked(measure, 0.0, _target(measure) if len(sides) == 1 else None, _gate().confidence)
+                chosen = [by_name[name] for name in names] or systems[:2]
+                asked = Asked(measure, 0.0, _target(measure) if len(chosen) == 1 else None, _gate().confidence)
                 scores = scores_of(workspace)
-                return [_checked(sides, [scores] * len(sides), also, asked, without)]
+                sides = [_Side(one, workspace, scores) for one in chosen]
+                return [_checked(sides, asked, checks)], _one_more(sides)
         with versions([*names, WORKSPACE][:2]) as (older, newer):
-            return of_versions(older, newer, also, options.measure, without)
+            pairs, asked = _pairs(older, newer, options.measure)
+            return [_checked(sides, asked, checks) for sides in pairs], _one_more([one for two in pairs for one in two])
 
 
-def of_versions(
-    older: Version,
-    newer: Version,
-    also: Sequence[VersionScores] = (),
-    measure: str | None = None,
-    without: Hashes | None = None,
-    renamed: Mapping[str, str] = {},
-) -> list[Document]:
-    """Check what is concluded on each pair of candidates of two versions, in their order.
+def of_versions(older: Version, newer: Version, renamed: Mapping[str, str] = {}) -> list[Document]:
+    """Check what is concluded by the primary measure on each pair of candidates of two versions, in their order.
 
     Args:
         older: The base version.
         newer: The head version.
-        also: Versions whose judge gave verdicts on the same answers.
-        measure: What concludes; None: the primary measure.
-        without: Hashes of ids whose references are under suspicion.
         renamed: Candidate of the base version → its name in the head version.
 
     Raises:
         GoldmeterError: Nothing can be compared, or not by this measure.
     """
+    (pairs, asked), checks = _pairs(older, newer, None, renamed), _Checks(committed_judges())
+    return [_checked(sides, asked, checks) for sides in pairs]
+
+
+def _pairs(
+    older: Version, newer: Version, measure: str | None, renamed: Mapping[str, str] = {}
+) -> tuple[list[list[_Side]], Asked]:
+    """Each pair of candidates of two versions, the newer first, and what is concluded by a measure."""
     base, head, gate = scores_of(older), scores_of(newer), _gate()
-    matched = match(base.names(), head.names(), renamed)
-    with TemporaryDirectory(prefix="goldmeter-") as folder:
-        pairs = pairings(base, head, matched.pairs, Path(folder))
-        if any(len(blocks) > 1 for blocks in pairs):
-            raise ComparisonError("too many rows to check versions; check two systems of one run")
-        random = all(side.labels_random for (one,) in pairs for side in (one.base, one.head))
-        name = measure or shared_primary(pairs, gate, random=random).name
-        asked = Asked(name, margin(gate, name, "primary"), None, gate.confidence)
-        sides = [[one.head.rows(one.head_rows), one.base.rows(one.base_rows)] for (one,) in pairs]
-        found = [_checked(both, [head, base], also, asked, without) for both in sides]
-    for one, both in zip(found, sides, strict=True):
-        one["systems"] = [f"{side.name} of {of.name}" for side, of in zip(both, (newer, older), strict=True)]
-    return found
+    pairs = pairings(base, head, match(base.names(), head.names(), renamed).pairs, None)
+    random = all(side.labels_random for (one,) in pairs for side in (one.base, one.head))
+    name = measure or shared_primary(pairs, gate, random=random).name
+    sides = [
+        [
+            _Side(replace(side.rows(rows), name=f"{side.name} of {version.name}"), version, scores)
+            for side, rows, version, scores in (
+                (one.head, one.head_rows, newer, head),
+                (one.base, one.base_rows, older, base),
+            )
+        ]
+        for (one,) in pairs
+    ]
+    return sides, Asked(name, margin(gate, name, "primary"), None, gate.confidence)
 
 
-def _checked(
-    sides: Sequence[Candidate],
-    scores: Sequence[VersionScores],
-    also: Sequence[VersionScores],
-    asked: Asked,
-    without: Hashes | None,
-) -> Document:
-    found = shared([_readings(side, of, also) for side, of in zip(sides, scores, strict=True)])
+def _one_more(sides: Sequence[_Side]) -> OneMore | None:
+    rows = [one for side in sides if (one := side.normalized) is not None]
+    return one_more(pa.concat_tables(rows, promote_options="default")) if rows else None
+
+
+def _checked(sides: Sequence[_Side], asked: Asked, checks: _Checks) -> Document:
+    found = shared([[*_readings(side, checks)] for side in sides])
     if asked.primary not in found:
         raise ParamsError(
             f"{asked.primary}: no pass rate that all of them have and measured the same way; name one by --measure: "
             f"{', '.join(found)}"
         )
-    groups = []
-    if sides[0].groups is not None:
-        named = scores[0].load.whole(["id", "group"]).take(pa.array(sides[0].positions))
+    groups, first = [], sides[0]
+    if first.candidate.groups is not None:
+        named = first.scores.load.whole(["id", "group"]).take(pa.array(first.candidate.positions))
         groups = pc.coalesce(named["group"], named["id"]).to_pylist()
-    result = robustness(sides, found, asked, without, groups)
-    errors = {} if result.sources is None else result.sources._asdict()
+    result = robustness([side.candidate for side in sides], found, asked, checks.without, groups)
     document: Document = rounded(
         result._asdict()
         | {
-            "confidence": asked.confidence,
+            "systems": [*result.systems],
             "conclusion": result.conclusion._asdict(),
             "checks": [one._asdict() for one in result.checks],
-            "sources": {name: None if value is None else sqrt(value) for name, value in errors.items()},
+            "sources": None if result.sources is None else result.sources._asdict(),
         }
     )
     return document
 
 
-def _readings(side: Candidate, scores: VersionScores, also: Sequence[VersionScores]) -> list[Reading]:
-    own = [*readings(side, scores.tables.get("judge"))]
-    return own + [one for version in also for one in of_other_version(side, scores.load, version)]
+def _readings(side: _Side, checks: _Checks) -> Iterator[Reading]:
+    yield from readings(side.candidate, side.scores.tables.get("judge"))
+    for version in checks.also:
+        yield from of_other_version(side.candidate, side.scores.load, version)
+    if checks.judges and (rows := side.normalized) is not None:
+        for one in earlier_verdicts(rows, checks.judges):
+            judge, is_verdict = VerdictSource.of(one.signature).name, one.column == VERDICT
+            yield Reading(f"{one.column} of {one.commit}", judge, one.signature, one.values, is_verdict)
 
 
 def _gate() -> Gate:

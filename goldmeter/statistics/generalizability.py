@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 
 class Sources(NamedTuple):
-    """Variance of the mean of these rows as one setting of one judge scores them, by what would be drawn anew.
+    """What the mean of these rows, as one setting of one judge scores them, varies with, by what would be drawn anew.
 
     rows: other questions. draws: other answers to them; None if unknown, and then in rows. judges, settings: another
     judge, and another setting of it; None where there is a single one.

@@ -25,7 +25,7 @@ def sentence(found: Mapping[str, Any]) -> str:
     """The answer in one line.
 
     Args:
-        found: `goldmeter.comparison.robustness.Robustness` as JSON; sources are standard errors, in shares.
+        found: `goldmeter.comparison.robustness.Robustness` as JSON.
     """
     concluded, checks = found["conclusion"], found["checks"]
     first, *others = found["systems"]
@@ -95,3 +95,12 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
         why = f"they agree too little with {found['anchor']} (kappa below {AGREES:g})"
         yield f"Not counted, for {why}: {listed(each, CLOSEST)}."
     yield CAPTION
+
+
+def one_more(model: str, calls: int, tokens: float, dollars: float | None) -> str:
+    """What it would cost to ask one more judge about these answers."""
+    cost = f"${dollars:,.2f}" if dollars is not None else f"run.judge.prices has no {model}"
+    return (
+        f"Not asked: one more judge of these answers would take {counted(calls, 'call')}, about {tokens:,.0f} tokens "
+        f"({cost}, if it is {model})."
+    )

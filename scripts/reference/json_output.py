@@ -20,10 +20,12 @@ from typing import (
     is_typeddict,
 )
 
+from goldmeter.comparison.robustness import Robustness
 from goldmeter.console.json_output import SCHEMA
 from goldmeter.estimates.metrics_report import MetricsReport
 from goldmeter.exports.attestation import Checked
 from goldmeter.exports.results import CONCLUSIONS
+from goldmeter.judging.earlier import OneMore
 from goldmeter.reference.command import Setting
 from goldmeter.reporting.noise import Noise, Share
 from goldmeter.reporting.study_plan import Spending
@@ -108,7 +110,10 @@ DOCUMENTS: Mapping[str, Document] = {
     "compare-several": Document("Which of three versions or more may ship?", SeveralVersions),
     "robust": Document(
         "Does the conclusion hold under other judges, thresholds and metrics?",
-        {"conclusions": Field(list[dict[str, Any]], "`answer`: `robust`, `fragile`, `open` or `untested`; `checks`")},
+        {
+            "conclusions": Field(list[Robustness], "of each pair of systems"),
+            "one_more": Field(OneMore | None, "what one more judge of these answers would cost; none is asked"),
+        },
     ),
     "plan-study": Document(
         "How many questions, labels and dollars detect a difference?",

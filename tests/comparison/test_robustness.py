@@ -17,6 +17,7 @@ from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import NOT_RATED, Candidate, ScoreColumn, Slices
 from goldmeter.estimates.verdict_columns import Votes
 from goldmeter.pipeline.tables import Parts, describe, write_part
+from goldmeter.statistics.weighted import WeightedSums, weighted_difference
 from goldmeter.wording import robustness as wording
 from tests.comparison.sample import answers, row, version
 
@@ -186,6 +187,27 @@ def test_a_loss_within_the_margin_is_no_worse(margin, answer):
     assert check(asked=Asked("label", margin), label=sides, judge=[flipped(one, [3]) for one in sides]).answer == answer
 
 
+@pytest.mark.parametrize("target", [None, 0.5])
+def test_questions_count_by_their_weights(target):
+    heavy = [replace(system(name), weights=np.where(np.arange(N) < 100, 3.0, 0.0)) for name in "ab"]
+    sides = [np.where(np.arange(N) < 90, 1.0, 0.0), np.where(np.arange(N) < 60, 1.0, 0.0)][: 1 if target else 2]
+
+    result = check(heavy[: len(sides)], asked=Asked("label", target=target), label=sides)
+
+    assert (result.conclusion.n, result.conclusion.value) == (100, pytest.approx(0.4 if target else 0.3))
+
+
+def test_unequal_weights_give_the_weighted_difference():
+    weights = np.where(np.arange(N) < 100, 1.0, 0.5)
+    sides = right(0.8), right(0.5)
+
+    result = check([replace(system(name), weights=weights) for name in "ab"], label=sides)
+
+    expected = weighted_difference(WeightedSums.of(sides[0] - sides[1], weights))
+    assert result.conclusion[3:6] == pytest.approx(expected[:3])
+    assert result.conclusion.value == pytest.approx(0.2)
+
+
 def test_draws_are_averaged_and_their_variance_is_told_apart():
     rng, questions = np.random.default_rng(1), np.repeat(np.arange(300, dtype=np.uint64), 4)
     rates = [np.repeat(rng.choice([0.1, 0.9], 300, p=p), 4) for p in ((0.2, 0.8), (0.6, 0.4))]
@@ -194,7 +216,7 @@ def test_draws_are_averaged_and_their_variance_is_told_apart():
     result = check(sides, label=[(rng.random(1200) < one).astype(float) for one in rates])
 
     assert result.conclusion.n == 300
-    assert result.sources.draws == pytest.approx(2 * 0.09 / 4 / 300, rel=0.2)
+    assert result.sources.draws == pytest.approx((2 * 0.09 / 4 / 300) ** 0.5, rel=0.1)
 
 
 def test_a_single_question_concludes_nothing():

@@ -4,10 +4,14 @@ import json
 from pathlib import Path
 
 import dvc  # noqa: F401 (its log handlers keep the standard error of its first import)
+import numpy as np
 import pytest
 
 from flows import compare
 from flows.robust import main
+from goldmeter.comparison import blocks
+from goldmeter.judging.earlier import EarlierVerdicts
+from goldmeter.reporting import robust
 from goldmeter.wording import robustness as wording
 from tests.comparison.repository import write_params
 from tests.comparison.sample import answers, version
@@ -54,6 +58,34 @@ def test_suspected_ids_are_left_out(capsys):
     assert [(one["n"], one["outcome"]) for one in document["checks"] if one["kind"] == "references"] == [
         (22, "undecided")
     ]
+
+
+def test_verdicts_of_judges_that_were_asked_before_are_readings(capsys, monkeypatch):
+    def verdicts(rows, judges):
+        is_right = np.array([text == "right" for text in rows["response"].to_pylist()], float)
+        yield from (EarlierVerdicts("meaning_match", name, "meaning_match|model:m", is_right) for name in judges)
+
+    monkeypatch.setattr(robust, "committed_judges", lambda: ["abc", "def"])
+    monkeypatch.setattr(robust, "earlier_verdicts", verdicts)
+
+    assert main(["old", "new", "--json"]) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    [found] = document["conclusions"]
+    readings = [(one["name"], one["judge"]) for one in found["checks"] if one["kind"] == "measure"]
+    assert (found["answer"], readings[-1]) == ("robust", ("meaning_match of abc", "m"))
+    assert "meaning_match of def" not in dict(readings)  # the same verdicts of the same judge
+    assert (document["one_more"]["model"], document["one_more"]["calls"]) == ("gpt-5-mini", 80)
+
+
+def test_versions_in_several_blocks_are_checked_as_one(capsys, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 10)
+    for name, signs in (("old", "+" * 20 + "." * 20), ("new", "+" * 38 + "." * 2)):
+        version(Path(name), answers(signs), part_rows=10)
+
+    assert main(["old", "new", "--json"]) == 0
+
+    assert json.loads(capsys.readouterr().out)["conclusions"][0]["conclusion"]["n"] == 40
 
 
 @pytest.mark.parametrize(("primary", "shown"), [("f1", 1), ("f1.value", 0)])

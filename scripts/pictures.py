@@ -5,6 +5,7 @@ Use: make pictures.
 
 import io
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,8 @@ def main() -> None:
     with project.copy() as example, browser.chromium() as chromium:
         example.dvc("repro")
         _report(chromium, example.folder / REPORT)
+        _said(example, "-m", "tasks", "plan-study")
+        shutil.copy(example.folder / "reports/study.svg", FOLDER)
         _terminal(_said(example, "-m", "tasks", "summary"))
         _two_versions(example)
         _said(example, "-m", "flows.compare", *VERSIONS, "--html")

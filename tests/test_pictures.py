@@ -19,6 +19,7 @@ NAMES = [
     "prefect-run.png",
     "prefect-comparison.png",
     "summary.svg",
+    "study.svg",
 ]
 MOST = 200_000
 """Bytes of one picture."""
@@ -42,7 +43,8 @@ def test_each_is_as_wide_as_the_others(name: str) -> None:
     assert struct.unpack(">I", head[16:20]) == (1280,)
 
 
-def test_the_terminal_fetches_nothing() -> None:
-    drawn = (PICTURES / "summary.svg").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".svg")])
+def test_a_drawing_fetches_nothing(name: str) -> None:
+    drawn = (PICTURES / name).read_text(encoding="utf-8")
 
     assert [each for each in ("@font-face", "@import", "url(http", "href") if each in drawn] == []

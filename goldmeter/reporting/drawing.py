@@ -150,8 +150,12 @@ def left_axis(ticks: Sequence[Tick], height: float, size: float = FONT, grid: fl
     return element("g", *lines, *labels, class_="axis-y")
 
 
-def svg(width: float, height: float, origin: tuple[float, float], *inside: str) -> str:
-    """A drawing of a size; origin: where its plot has the coordinates 0, 0. The style sheet of the page colours it."""
+def svg(width: float, height: float, origin: tuple[float, float], *inside: str, says: str | None = None) -> str:
+    """A drawing of a size; origin: where its plot has the coordinates 0, 0. The style sheet of the page colours it.
+
+    says: in words what it shows, for who can't see it; None where the page says it beside.
+    """
     plot = element("g", *inside, fill="none", transform=f"translate({pixels(origin[0])},{pixels(origin[1])})")
     box = f"0 0 {pixels(width)} {pixels(height)}"
-    return element("svg", plot, xmlns="http://www.w3.org/2000/svg", width=width, height=height, viewBox=box)
+    size: dict[str, str | float | None] = {"width": width, "height": height, "viewBox": box}
+    return element("svg", plot, xmlns="http://www.w3.org/2000/svg", **size, role=says and "img", aria_label=says)

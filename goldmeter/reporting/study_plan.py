@@ -53,7 +53,11 @@ PICTURE = Path("reports/study.svg")
 CONFIDENCE = 0.95
 TIMES, DRAWS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0), 4
 WIDTH, HEIGHT, MARGINS, BETWEEN = 380, 240, (48, 230, 30, 42), 15
-STYLE = "background:#fff;color:#222;--line:#c5cbd3;--c0:#0b6bcb;--c1:#c2410c;--c2:#0f766e;--c3:#a21caf;--c4:#8a6100"
+STYLE = (
+    "svg{background:#fff;color:#222;--line:#c5cbd3;--c0:#0b6bcb;--c1:#c2410c;--c2:#0f766e;--c3:#a21caf;--c4:#8a6100}"
+    "@media(prefers-color-scheme:dark){svg{background:#121519;color:#e6e9ed;--line:#39414b;"
+    "--c0:#6cb2ff;--c1:#ff9e64;--c2:#4fd1c5;--c3:#e495f2;--c4:#e6c15c}}"
+)
 
 
 class Study(NamedTuple):
@@ -85,7 +89,7 @@ def show(chosen: argparse.Namespace) -> None:
         for name in levers(study.pilot, 2.0)
     }
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    PICTURE.write_text(picture(spending), encoding="utf-8")
+    PICTURE.write_text(picture(spending, study.measure, chosen.power), encoding="utf-8")
     if chosen.json:
         result = {"measure": study.measure, "systems": study.names, "power": chosen.power, "plan": plan}
         curves = {"times": TIMES, "detectable": spending}
@@ -217,6 +221,8 @@ def _print(study: Study, plan: Sequence[Needs], spending: Spending, power: float
     say(f"The last run detects {100 * now:.1f} points with {power:.0%} power. Twice as much of it:")
     for name, values in sorted(spending.items(), key=lambda item: item[1][TIMES.index(2.0)]):
         say(f"  {name}: {100 * values[TIMES.index(2.0)]:.1f} points")
+    if study.answer is None:
+        say("Dollars: unknown, for answers have no cost, and no judge with a price was asked.")
     if pilot.within is None:
         say("Draws: unknown, for each question has one answer; dataset.draw maps several.")
     if pilot.explained is None and study.measure in {LABEL, VERDICT}:
@@ -229,7 +235,7 @@ def _print(study: Study, plan: Sequence[Needs], spending: Spending, power: float
     say(f"picture: {PICTURE}")
 
 
-def picture(spending: Spending) -> str:
+def picture(spending: Spending, measure: str, power: float) -> str:
     """Draw the detectable difference against how often each spending is multiplied, as an SVG."""
     left, right, above, below = MARGINS
     most = max(value for values in spending.values() for value in values) * 108.0
@@ -244,15 +250,18 @@ def picture(spending: Spending) -> str:
         place = max(place + BETWEEN, ends[-1][1])
         drawn.append(element("path", d=line(ends), stroke=colour(number), stroke_width=2))
         drawn.append(text(name, WIDTH + 8, place + 4, 12, fill=colour(number)))
-    title = text("points detected, by how much more is spent", 0, -12, 13, font_weight="bold")
+    title = f"Smallest difference in {measure} that is detected, points ({power:.0%} power)"
+    double = [f"{name} {100.0 * values[TIMES.index(2.0)]:.1f}" for name, values in spending.items()]
+    now = 100.0 * next(iter(spending.values()))[0]
     return svg(
         left + WIDTH + right,
         above + HEIGHT + below,
         (left, above),
-        f"<style>svg{{{STYLE}}}</style>",
+        f"<style>{STYLE}</style>",
         left_axis(y, HEIGHT, 11, WIDTH),
         bottom_axis(x, WIDTH, HEIGHT, (left, right), 11),
-        title,
-        text("times the last run", WIDTH / 2, HEIGHT + 36, 11, text_anchor="middle"),
+        text(title, 0, -12, 13, font_weight="bold"),
+        text("times as much as in the last run", WIDTH / 2, HEIGHT + 36, 11, text_anchor="middle"),
         *drawn,
+        says=f"{title}: now {now:.1f}; with twice as much of one, {', '.join(double)}",
     )

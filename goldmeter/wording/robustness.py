@@ -12,7 +12,7 @@ AGREES = 0.6
 CAPTION = (
     "A description of this data, no test: the checks depend on each other, and nothing is corrected for their number."
 )
-HEADS = ("changed", "judge", "questions", "difference", "interval", "verdict", "conclusion")
+HEADS = ("changed", "judge", "questions", "difference, points", "interval", "verdict", "conclusion")
 # Rows of the table, beside those of other readings.
 SHOWN, CLOSEST = 15, 5
 UNITS = {"measure": "reading", "slice": "slice", "group": "group", "references": "list of references"}

@@ -142,9 +142,11 @@ def test_an_answer_costs_what_the_data_and_the_price_of_the_judge_say(monkeypatc
 def test_the_picture_has_a_line_for_each_spending_whose_names_do_not_overlap():
     falling = [0.1 / times for times in TIMES]
 
-    drawn = ET.fromstring(picture({"questions": falling, "draws": falling, "labels": falling}))  # noqa: S314 (our own)
+    drawn = ET.fromstring(picture({"questions": falling, "draws": falling, "labels": falling}, "f1 & co", 0.8))  # noqa: S314 (our own)
 
     of = "{http://www.w3.org/2000/svg}"
     names = [one for one in drawn.iter(f"{of}text") if one.text in {"questions", "draws", "labels"}]
     assert len([*drawn.iter(f"{of}path")]) == len(names) == 3
     assert np.diff([float(one.get("y", "")) for one in names]).min() >= 12
+    first = "Smallest difference in f1 & co that is detected, points (80% power): now 10.0; with twice as much of one, "
+    assert drawn.get("aria-label") == f"{first}questions 5.0, draws 5.0, labels 5.0"

@@ -42,13 +42,11 @@ def main(arguments: Sequence[str]) -> int:
         found, more = conclusions(chosen.names, Options(chosen.measure, chosen.also, chosen.without))
         if chosen.json:
             print_json({"conclusions": found, "one_more": more})
-        elif chosen.markdown:
-            write_markup("\n".join(map(to_markdown, found)))
-        else:
-            for one in found:
-                print_table(one)
-            if more:
-                say(wording.one_more(*more))
+            return 0
+        for one in found:
+            write_markup(to_markdown(one)) if chosen.markdown else print_table(one)
+        if more:
+            say(wording.one_more(*more))
         return 0
 
     return exit_status(command)

@@ -30,7 +30,7 @@ HOLDS = 0.9
 # Groups are left out one by one, those first whose values sum to most; no more than so many.
 MOST_GROUPS = 50
 
-Outcome = Literal["holds", "undecided", "reverses", "few rows"]
+Outcome = Literal["holds", "undecided", "reverses", "few rows", "decides"]
 Answer = Literal["robust", "fragile", "open", "untested"]
 Kind = Literal["measure", "slice", "group", "references"]
 
@@ -251,9 +251,11 @@ def _outcome(one: Check, conclusion: Check) -> Outcome:
     better = conclusion.verdict in {Verdict.BETTER, Verdict.NO_WORSE}
     if one.verdict == conclusion.verdict or (conclusion.verdict == Verdict.NO_WORSE and one.verdict == Verdict.BETTER):
         return "holds"
+    if conclusion.verdict == Verdict.CANNOT_TELL:
+        return "decides"
     if conclusion.verdict == Verdict.NO_WORSE:
         return "reverses" if one.verdict == Verdict.WORSE else "undecided"
-    if conclusion.verdict != Verdict.CANNOT_TELL and (one.value < 0.0 if better else one.value > 0.0):
+    if one.value < 0.0 if better else one.value > 0.0:
         return "reverses"
     few = one.kind == "measure" and one.n < conclusion.n / 2
     return "few rows" if few else "undecided"

@@ -1,6 +1,6 @@
 """Verdicts of judges by the settings of committed versions, from the ledger; and what one more judge would cost."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -95,12 +95,13 @@ def earlier_verdicts(rows: pa.Table, judges: Iterable[tuple[str, Judge]]) -> Ite
                 yield EarlierVerdicts(metric.column, commit, signature, values)
 
 
-def one_more(rows: pa.Table) -> OneMore:
-    """Plan the calls to one more judge about rows of data/normalize, at the price of `judge.model`."""
+def one_more(rows: pa.Table, known: Collection[str] = ()) -> OneMore:
+    """Plan the calls to one more judge about rows of data/normalize: a model with a price, if one is not known."""
     content = params.raw()
     options, run = params.section(Judge, content, FAMILY), params.section(Run, content, "run").judge
     metric = default_metric(correctness_verdict())
-    judge = options.model_copy(update=ALONE | {"provider": "openai", "metrics": (metric,)})
+    model = next((one for one in (options.model, *run.prices) if one not in known), options.model)
+    judge = options.model_copy(update=ALONE | {"provider": "openai", "model": model, "metrics": (metric,)})
     some = _some(rows, PLANNED)
     plan = CallPlan.of(requests_about(some, judge), judge, run.model_copy(update={"budget": NO_LIMITS}))
     times = rows.num_rows / max(some.num_rows, 1)

@@ -89,10 +89,12 @@ def conclusions(names: Sequence[str], options: Options) -> tuple[list[Document],
                 asked = Asked(measure, 0.0, _target(measure) if len(chosen) == 1 else None, _gate().confidence)
                 scores = scores_of(workspace)
                 sides = [_Side(one, workspace, scores) for one in chosen]
-                return [_checked(sides, asked, checks)], _one_more(sides)
+                found = [_checked(sides, asked, checks)]
+                return found, _one_more(sides, found)
         with versions([*names, WORKSPACE][:2]) as (older, newer):
             pairs, asked = _pairs(older, newer, options.measure)
-            return [_checked(sides, asked, checks) for sides in pairs], _one_more([one for two in pairs for one in two])
+            found = [_checked(sides, asked, checks) for sides in pairs]
+            return found, _one_more([one for two in pairs for one in two], found)
 
 
 def of_versions(older: Version, newer: Version, renamed: Mapping[str, str] = {}) -> list[Document]:
@@ -131,9 +133,10 @@ def _pairs(
     return sides, Asked(name, margin(gate, name, "primary"), None, gate.confidence)
 
 
-def _one_more(sides: Sequence[_Side]) -> OneMore | None:
+def _one_more(sides: Sequence[_Side], found: Sequence[Document]) -> OneMore | None:
     rows = [one for side in sides if (one := side.normalized) is not None]
-    return one_more(pa.concat_tables(rows, promote_options="default")) if rows else None
+    known = {check["judge"] for document in found for check in document["checks"]}
+    return one_more(pa.concat_tables(rows, promote_options="default"), known) if rows else None
 
 
 def _checked(sides: Sequence[_Side], asked: Asked, checks: _Checks) -> Document:

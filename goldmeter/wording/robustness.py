@@ -33,7 +33,7 @@ def sentence(found: Mapping[str, Any]) -> str:
     claim = f"{first} {RELATIONS[says]} {others[0]} {by}" if others else ""
     claim = claim or f"{first} {AGAINST[says]} the target of {rate(found['target'])} {by}"
     if found["answer"] == "open":
-        decided = [one for one in checks if one["verdict"] != Verdict.CANNOT_TELL and one["kind"] == "measure"]
+        decided = [one for one in checks if one["outcome"] == "decides" and one["kind"] == "measure"]
         more = f"; {counted(len(decided), 'other reading')} would decide" if decided else "; no other reading decides"
     elif concluded["name"] in found["ignored"]:
         more = f", which agrees too little with {found['anchor']} on the answers of each system to say which are right"
@@ -62,7 +62,7 @@ def _counts(some: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]
 
 def rows(found: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """The cells below `HEADS`: all readings, and the parts without which the conclusion does not hold."""
-    order = ["reverses", "undecided", "few rows", "holds"]
+    order = ["reverses", "decides", "undecided", "few rows", "holds"]
     checks = sorted(found["checks"], key=lambda one: order.index(one["outcome"]))
     readings = [one for one in checks if one["kind"] == "measure"]
     for one in [*readings, *_failing_parts(checks)[:SHOWN]]:
@@ -99,8 +99,6 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
 
 def one_more(model: str, calls: int, tokens: float, dollars: float | None) -> str:
     """What it would cost to ask one more judge about these answers."""
-    cost = f"${dollars:,.2f}" if dollars is not None else f"run.judge.prices has no {model}"
-    return (
-        f"Not asked: one more judge of these answers would take {counted(calls, 'call')}, about {tokens:,.0f} tokens "
-        f"({cost}, if it is {model})."
-    )
+    cost = f"run.judge.prices has no {model}" if dollars is None else f"${dollars:,.2f} at the price of {model}"
+    taken = f"{counted(calls, 'call')}, about {tokens:,.0f} tokens ({cost})"
+    return f"Not asked: one more judge of these answers would take {taken}."

@@ -184,4 +184,6 @@ def test_one_more_judge_is_planned_by_the_price_of_its_model() -> None:
 
     assert (few.model, few.calls, more.calls) == ("m", N, 21_000)
     assert few.dollars == pytest.approx(few.tokens / 1000.0, rel=0.5)
+    assert one_more(rows(), {"m"}).model == "m"
+    assert one_more(rows(), {"other"}).model == "m"
     assert more.tokens / more.calls == pytest.approx(few.tokens / few.calls, rel=0.1)

@@ -16,8 +16,9 @@ from rich.table import Table
 
 from goldmeter.estimates.judge_bias import STATED_RATE
 from goldmeter.estimates.primary import TargetVerdict
+from goldmeter.judging.followed_rate import CONFIDENCE, Rate
 from goldmeter.judging.statuses import Mask
-from goldmeter.judging.stopping import CONFIDENCE, Rate, looks_at
+from goldmeter.judging.stopping import shares_at
 from goldmeter.statistics.arrays import FloatArray
 from goldmeter.statistics.stopping import STAKES
 
@@ -115,8 +116,7 @@ def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
 
 def looks_of(groups: int) -> list[int]:
     """Return after how many groups there is a look."""
-    looks = looks_at(groups)
-    return [round(groups * look / looks) for look in range(1, looks + 1)]
+    return [round(groups * share) for share in shares_at(groups)]
 
 
 def cells() -> Iterator[Cell]:

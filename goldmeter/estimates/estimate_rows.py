@@ -84,23 +84,23 @@ def _designed(estimate: "Estimate", notes: Sequence[str]) -> Row:
 def with_stopped(rows: Sequence[Row], stopped: metrics_report.StoppedEntry | None) -> list[Row]:
     """The rows with the limits of a judge that may stop early, which hold at every look; stopped: what it states.
 
-    Other numbers of its rows have no interval if it stopped: one of a fixed number of rows would be too narrow.
+    Slices have no interval if it stopped: one of a fixed number of rows would be too narrow.
     """
     if stopped is None:
         return [*rows]
-    return [row | _by_looks(row, stopped) if row["metric"] == stopped["measure"] else row for row in rows]
+    return [row | _by_looks(row, stopped) if row["metric"] in stopped["limits"] else row for row in rows]
 
 
 def _by_looks(row: Row, stopped: metrics_report.StoppedEntry) -> Row:
     from goldmeter.statistics import Method
 
-    limits = {"low": row["lower_bound"], "high": row["upper_bound"], "pass_low": 0.0, "pass_high": 1.0}
+    nothing = {"low": row["lower_bound"], "high": row["upper_bound"], "pass_low": 0.0, "pass_high": 1.0}
     if row.get("slice") is not None:
-        return limits | {"method": Method(NO_INTERVAL)} if stopped["rows_left"] else {}
-    low, high = stopped["limits"][row["candidate"]]
-    # The score of a binary metric is its pass rate.
-    own = {"low": low, "high": high} if row["threshold"] is None else {}
-    return limits | own | {"pass_low": low, "pass_high": high, "method": Method(BY_LOOKS)}
+        return nothing | {"method": Method(NO_INTERVAL)} if stopped["rows_left"] else {}
+    limits = stopped["limits"][row["metric"]][row["candidate"]]
+    (low, high), (pass_low, pass_high) = limits["value"], limits.get("passing", (0.0, 1.0))
+    own = {"low": low, "high": high, "pass_low": pass_low, "pass_high": pass_high}
+    return own | {"method": Method(BY_LOOKS)}
 
 
 class _How(NamedTuple):

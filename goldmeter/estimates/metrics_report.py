@@ -736,11 +736,26 @@ class LengthBiasEntry(TypedDict):
     systems: dict[str, LengthSlope]
 
 
+class LookEntry(TypedDict):
+    """What was known at a look. rows: that were asked about so far. limits: candidate → as the page shows them."""
+
+    rows: int
+    limits: Mapping[str, list[float]]
+
+
+class LimitsOfColumn(TypedDict):
+    """Limits at all looks of a score column. value: of its mean. passing: of its pass rate."""
+
+    value: list[float]
+    passing: NotRequired[list[float]]
+
+
 class StoppedEntry(TypedDict):
     """A judge that asks until its rate is decided (`judge.stop`), as the metadata of data/judge state it.
 
-    decided: whether it is, of every candidate. rows_left, calls_left: that were not needed. tokens_left: of their
-    prompts and replies, about. limits: candidate → the limits of its rate.
+    decided: whether it is, of every candidate. rows: that could be asked about. rows_left, calls_left: that were not
+    needed. tokens_left: model → those of their prompts and replies, about. limits: score column → candidate. looks: one
+    a block.
     """
 
     measure: str
@@ -749,8 +764,9 @@ class StoppedEntry(TypedDict):
     rows: int
     rows_left: int
     calls_left: int
-    tokens_left: list[int]
-    limits: Mapping[str, list[float]]
+    tokens_left: Mapping[str, list[int]]
+    limits: Mapping[str, Mapping[str, LimitsOfColumn]]
+    looks: list[LookEntry]
 
 
 class MetricsReport(TypedDict):

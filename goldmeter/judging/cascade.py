@@ -18,7 +18,7 @@ from goldmeter.judging.rows import Judged, columns_of, schema_of, table_of
 from goldmeter.judging.settings import Band, Judge
 from goldmeter.judging.statuses import ANSWERED, FAILED, STATUSES, Mask, sampled_rows, statuses, text_lists
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.metrics.base import DISABLED, EMPTY_RESPONSE
+from goldmeter.metrics.base import DISABLED, EMPTY_RESPONSE, Floats
 from goldmeter.metrics.judged import DETAILS
 from goldmeter.models import offline
 from goldmeter.pipeline.tables import Parts, about
@@ -106,23 +106,44 @@ _PROBLEMS = {ANSWERED: None, DISABLED: "judge disabled"}
 class Division:
     """The rows of all parts, divided between the judges.
 
-    parts: returns the parts of data/normalize, the same on each call. decided: which rows of each part the offline
-    judge decides, shape (n,); None without a cascade: the language model judges all.
+    parts: returns the parts of data/normalize, the same on each call. by_offline: of each part, the verdicts of the
+    offline judge, 1 or 0, NaN where the language model judges, shape (n,); None without a cascade: it judges all.
     """
 
     parts: Callable[[], Iterable[pa.Table]]
-    decided: Sequence[Mask] | None
+    by_offline: Sequence[Floats] | None = None
 
     def by_language_model(self) -> Iterable[pa.Table]:
         """Yield the rows of each part that the language model judges."""
-        return self.parts() if self.decided is None else self._rows(~mask for mask in self.decided)
+        if self.by_offline is None:
+            return self.parts()
+        return (part.filter(pa.array(np.isnan(verdicts))) for part, verdicts in self.with_verdicts())
 
     def by_offline_judge(self) -> Iterable[pa.Table]:
         """Yield the rows of each part that the offline judge decides."""
-        return self._rows(self.decided or [])
+        return (part.filter(pa.array(~np.isnan(verdicts))) for part, verdicts in self.with_verdicts())
 
-    def _rows(self, masks: Iterable[Mask]) -> Iterator[pa.Table]:
-        return (part.filter(pa.array(mask)) for part, mask in zip(self.parts(), masks, strict=True))
+    def with_verdicts(self) -> Iterator[tuple[pa.Table, Floats]]:
+        """Yield each part with the verdicts of the offline judge."""
+        if self.by_offline is None:
+            yield from ((part, np.full(part.num_rows, np.nan)) for part in self.parts())
+        else:
+            yield from zip(self.parts(), self.by_offline, strict=True)
+
+    def some(self, chosen: Callable[[pa.Table], Mask]) -> "Division":
+        """Return some of the rows; chosen: which rows of a part, shape (n,)."""
+
+        def parts() -> Iterator[pa.Table]:
+            return (part.filter(pa.array(chosen(part))) for part in self.parts())
+
+        if self.by_offline is None:
+            return Division(parts)
+        return Division(parts, [verdicts[chosen(part)] for part, verdicts in self.with_verdicts()])
+
+
+def decided(judged: offline.Judged, band: Band) -> Floats:
+    """Return the verdict of each row that the offline judge decides, NaN of the others; shape (n,)."""
+    return np.where(is_decided(judged, band), judged.probabilities >= offline.RIGHT, np.nan)
 
 
 def is_decided(judged: offline.Judged, band: Band) -> Mask:

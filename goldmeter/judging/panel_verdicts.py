@@ -70,10 +70,15 @@ def panel_table(
 
     estimates: the offline judge's verdicts of its rows. missing: votes that lack are added to it.
     """
-    by_juror = [verdicts_of(part, juror, ledger) for juror in options.jurors]
-    judged = pooled(part["id"].to_pylist(), by_juror, options)
+    judged = verdicts_on(part, options, ledger)
     missing.update(missing_votes(judged))
     return table_of_verdicts(part, options, judged, estimates)
+
+
+def verdicts_on(part: pa.Table, options: Judge, ledger: Verdicts) -> list[RowVerdicts]:
+    """Return the verdicts of a panel, or of the single judge, on the rows of a part."""
+    by_juror = [verdicts_of(part, juror, ledger) for juror in options.jurors]
+    return pooled(part["id"].to_pylist(), by_juror, options) if options.panel else by_juror[0]
 
 
 def missing_votes(judged: Sequence[RowVerdicts]) -> Counter[tuple[str, str]]:

@@ -98,13 +98,20 @@ class PanelPlan:
         """A panel is no cascade."""
         return None
 
-    def __str__(self) -> str:
-        asked = [plan for plan in self.jurors.values() if plan.calls + plan.waiting]
-        prices = [plan.dollars for plan in asked]
+    @property
+    def _asked(self) -> list[CallPlan]:
+        return [plan for plan in self.jurors.values() if plan.calls + plan.waiting]
+
+    @property
+    def cost(self) -> str:
+        """The tokens and the cost of all calls, in words."""
+        prices = [plan.dollars for plan in self._asked]
         dollars = None if None in prices else sum(filter(None, prices))
-        cost = amount(sum(plan.tokens for plan in asked), dollars)
-        first = f"a panel of {len(self.jurors)} judges, {self.calls:,} calls, {cost}:"
-        return "\n".join([first, *(f"  {plan}" for plan in asked)])
+        return amount(sum(plan.tokens for plan in self._asked), dollars)
+
+    def __str__(self) -> str:
+        first = f"a panel of {len(self.jurors)} judges, {self.calls:,} calls, {self.cost}:"
+        return "\n".join([first, *(f"  {plan}" for plan in self._asked)])
 
 
 @dataclass(frozen=True)

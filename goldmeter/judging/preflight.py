@@ -16,16 +16,16 @@ from goldmeter.console.terminal import say
 from goldmeter.dataset.preflight import loaded_parts, parts
 from goldmeter.errors import DataError, ModelError, ParamsError
 from goldmeter.judging import canaries
-from goldmeter.judging.cascade import Division, estimated, is_decided
+from goldmeter.judging.cascade import Division, decided, estimated
 from goldmeter.judging.plan import Decided, PanelPlan, Plan, Savings
 from goldmeter.judging.preference import about_pairs
 from goldmeter.judging.rows import missing
 from goldmeter.judging.settings import API_KEY_SETTING, SERVER_PROVIDERS, Judge
-from goldmeter.judging.statuses import ANSWERED, STATUSES, Mask, statuses
+from goldmeter.judging.statuses import ANSWERED, STATUSES, statuses
 from goldmeter.judging.stopping import decided_before
 from goldmeter.ledger import root
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.models import offline
+from goldmeter.metrics.base import Floats
 from goldmeter.models.servers import ApiKey
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
@@ -44,10 +44,10 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
         return None
     is_cascade = options.provider == "cascade"
     divided = [_divided(part, load["label"], options) for part, load in loaded_parts()] if is_cascade else []
-    division = Division(parts, [one.mask for one in divided] if is_cascade else None)
+    division = Division(parts, [one.verdicts for one in divided] if is_cascade else None)
     with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
-        options = decided_before(parts, options, ledger, run) if options.stop else options
+        options = decided_before(division, options, ledger, run) if options.stop else options
 
         def plan(
             juror: Judge,
@@ -65,28 +65,27 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
         ]
         if not is_cascade:
             return PanelPlan.of(plans, options.juror_names)
-        rows, decided = sum(one.rows for one in divided), sum((one.decided for one in divided), Decided())
-        return replace(plans[0], savings=Savings(rows, decided, plan(options, division.by_offline_judge())))
+        rows, saved = sum(one.rows for one in divided), sum((one.decided for one in divided), Decided())
+        return replace(plans[0], savings=Savings(rows, saved, plan(options, division.by_offline_judge())))
 
 
 class _Divided(NamedTuple):
-    """One part. mask: the rows that the offline judge decides, shape (n,). rows: rows to judge."""
+    """One part. verdicts: of the offline judge, NaN where it does not decide, shape (n,). rows: rows to judge."""
 
-    mask: Mask
+    verdicts: Floats
     rows: int
     decided: Decided
 
 
 def _divided(part: pa.Table, labels: pa.ChunkedArray, options: Judge) -> _Divided:
     judged = estimated(part, options)
-    mask, to_judge = is_decided(judged, options.band), statuses(part, options) == STATUSES.index(ANSWERED)
-    passes = (judged.probabilities >= offline.RIGHT) & mask & to_judge
-    fails = ~passes & mask & to_judge
+    verdicts, to_judge = decided(judged, options.band), statuses(part, options) == STATUSES.index(ANSWERED)
+    passes, fails = (verdicts == 1.0) & to_judge, (verdicts == 0.0) & to_judge
     is_right, is_wrong = (pc.equal(labels, label).fill_null(False).to_numpy() for label in (True, False))  # noqa: FBT003
     labelled = is_right | is_wrong
     counts = (passes & labelled, passes & is_right, fails & labelled, fails & is_wrong)
-    decided = Decided(int((mask & to_judge).sum()), *(int(rows.sum()) for rows in counts))
-    return _Divided(mask, int(to_judge.sum()), decided)
+    rows = Decided(int((passes | fails).sum()), *(int(rows.sum()) for rows in counts))
+    return _Divided(verdicts, int(to_judge.sum()), rows)
 
 
 def show() -> None:

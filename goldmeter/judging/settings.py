@@ -220,15 +220,11 @@ class Judge(Section):
 
     @model_validator(mode="after")
     def _check_stop(self) -> Self:
-        asked_once = (self.draws, self.retest, self.sampling_rate) == (1, 0.0, 1.0)
-        is_alone = [metric.name for metric in self.metrics if metric.has_pass_rate] == [*self.stop]
+        with_rate = {metric.name for metric in self.metrics if metric.has_pass_rate}
         needed = {
-            f"a judge that is asked row by row, provider openai or decisions, not {self.provider}": self.provider
-            in {"openai", "decisions"},
-            "one judge: leave panel empty": self.panel is None,
-            "its measure as the only one of metrics, with a pass rate": is_alone and len(self.metrics) == 1,
+            f"a language model as judge, not provider {self.provider}": self.asks_server,
+            "its measure among metrics, with a pass rate": self.stop.keys() <= with_rate,
             "preference empty": self.preference is None,
-            "draws: 1, retest: 0 and sampling_rate: 1": asked_once,
         }
         if self.stop and (lacking := next((text for text, is_met in needed.items() if not is_met), None)):
             raise ValueError(f"stop needs {lacking}; or leave stop empty")
@@ -327,7 +323,18 @@ class Judge(Section):
         return known[0] if known else default_metric(declaring(FAMILY, "knows_canaries")[0])
 
 
-class OneOfPanel(Judge):
+class PartlyAsked(Judge):
+    """A judge that stopped early; stopped_at: the share of the rows that it was asked about."""
+
+    stopped_at: float = 1.0
+
+    @property
+    def asked_share(self) -> float:
+        """The share of rows that were asked about."""
+        return self.stopped_at
+
+
+class OneOfPanel(PartlyAsked):
     """A judge of a panel; section_seed: the seed of the section, by which all judges have one sample of rows."""
 
     section_seed: int
@@ -336,17 +343,6 @@ class OneOfPanel(Judge):
     def sampling_seed(self) -> int:
         """The seed of the sample of rows."""
         return self.section_seed
-
-
-class PartlyAsked(Judge):
-    """A judge that stopped early; stopped_at: the share of the rows that it was asked about."""
-
-    stopped_at: float
-
-    @property
-    def asked_share(self) -> float:
-        """The share of rows that were asked about."""
-        return self.stopped_at
 
 
 def default_metric(name: str) -> JudgeMetric:

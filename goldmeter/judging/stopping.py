@@ -1,204 +1,154 @@
 """Asks a judge in random order, and stops when its rate is certain to meet a target, or to miss it (`judge.stop`)."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log2
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from goldmeter.asking.requests import EarlierReplies, Request
 from goldmeter.console.format import counted, rate
 from goldmeter.console.terminal import say
-from goldmeter.errors import ParamsError
+from goldmeter.errors import ParamsError, ServerError
 from goldmeter.estimates.column_facts import STOPPED, WEIGHT, stated
 from goldmeter.estimates.headline import with_error
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.judge_bias import STATED_IN_WORDS, STATED_RATE
-from goldmeter.estimates.metrics_report import Limited, StoppedEntry
-from goldmeter.estimates.primary import VERDICT, TargetVerdict, target_verdict
-from goldmeter.judging.plan import Plan
-from goldmeter.judging.rows import missing, requests_about, verdicts_of
+from goldmeter.estimates.metrics_report import LookEntry, StoppedEntry
+from goldmeter.estimates.primary import VERDICT, TargetVerdict
+from goldmeter.judging.cascade import Division
+from goldmeter.judging.followed_rate import CONFIDENCE, DECISIONS, Rate
+from goldmeter.judging.plan import PanelPlan, Plan
+from goldmeter.judging.rows import missing, requests_about
 from goldmeter.judging.settings import Judge
-from goldmeter.judging.statuses import ANSWERED, STATUSES, asked_rows, groups_of, statuses
+from goldmeter.judging.statuses import Mask, asked_rows
+from goldmeter.judging.tally import Tally
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.metrics.base import EMPTY_RESPONSE
-from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.pipeline.run import RunJudge
 from goldmeter.pipeline.tables import about
-from goldmeter.statistics.arrays import FloatArray
 
-CONFIDENCE = 0.95
-DECISIONS = (TargetVerdict.MET, TargetVerdict.NOT_MET)
-# Looks at most, and groups between two of them at least.
-LOOKS, FEWEST_GROUPS = 40, 20
-# Yields rows of data/normalize, the same on each call.
-Rows: TypeAlias = Callable[[], Iterable[pa.Table]]
-
-
-@dataclass(frozen=True)
-class Rate:
-    """What is known of the rate of one system.
-
-    sizes, totals: of each group, its rows with a verdict, and those that pass, shape (m,). to_come: the rows of each
-    group that was not asked about. largest: the most rows of a group. by_judge: whether people's rate is another one.
-    """
-
-    sizes: FloatArray
-    totals: FloatArray
-    to_come: FloatArray
-    largest: float
-    by_judge: bool
-
-    @classmethod
-    def of(
-        cls, counts: Mapping[str, tuple[float, float]], to_come: Mapping[str, int], largest: float, measure: str
-    ) -> Self:
-        """The rate from group → rows with a verdict and those that pass, and group → rows to come."""
-        known = np.array([*counts.values()], np.float64).reshape(-1, 2)
-        return cls(known[:, 0], known[:, 1], np.array([*to_come.values()], np.float64), largest, measure == VERDICT)
-
-    @cached_property
-    def limits(self) -> tuple[float, float]:
-        """The limits of the rate of the verdicts, by their confidence sequence."""
-        from goldmeter.statistics.stopping import confidence_sequence
-
-        return confidence_sequence(self.totals, self.sizes, self.largest, CONFIDENCE)
-
-    def verdict(self, target: float) -> TargetVerdict:
-        """Whether the target is met, by the limits that the report shows."""
-        low, high = self.limits
-        n = self.sizes.sum()
-        return self._decided(target, low, min(max(self.totals.sum() / n, low), high) if n else low, high)
-
-    def can_be(self, wanted: TargetVerdict, target: float) -> bool:
-        """Whether more rows could still lead to this verdict.
-
-        They can't if the rest would not suffice though all of it passed or failed, or if the judge's own error is too
-        large at every rate within the limits.
-        """
-        is_met = wanted is TargetVerdict.MET
-        end = self.limits[is_met]
-        if self._decided(target, end, end, end) is not wanted:
-            return False
-        rest = self.to_come if is_met else np.zeros_like(self.to_come)
-        sizes, totals = np.append(self.sizes, self.to_come), np.append(self.totals, rest)
-        return replace(self, sizes=sizes, totals=totals).verdict(target) is wanted
-
-    def is_over(self, target: float) -> bool:
-        """Whether the target is decided, or can't be."""
-        return self.verdict(target) in DECISIONS or not any(self.can_be(wanted, target) for wanted in DECISIONS)
-
-    def _decided(self, target: float, low: float, value: float, high: float) -> TargetVerdict:
-        limits: Limited = {"value": value, "low": low, "high": high}
-        if self.by_judge:
-            limits = with_error(limits, STATED_RATE, CONFIDENCE)
-        return target_verdict(target, limits["low"], limits["high"])
+# Looks at most, and groups between two of them at least. A batch may take a day, so that the first of a few is small,
+# and each one doubles what is known.
+LOOKS, BATCHES, FEWEST_GROUPS = 40, 6, 20
 
 
 class Stopped(NamedTuple):
-    """The judge with the share of rows that it was asked about, and the metadata of its table."""
+    """How asking ended.
+
+    judge: with the share of rows that it was asked about. facts: metadata of its table. down: jurors whose server did
+    not answer, and why.
+    """
 
     judge: Judge
     facts: dict[str, Any]
+    down: dict[str, ServerError]
 
 
 def ask_until_decided(
-    rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge, ask: Callable[[Rows, Path], object], spent: Path | None
+    division: Division,
+    options: Judge,
+    ledger: Verdicts,
+    run: RunJudge,
+    ask: Callable[[Division, Path], Mapping[str, ServerError]],
+    spent: Path | None,
 ) -> Stopped:
     """Ask about the first rows, then about more, until the rate of each system is decided or can't be.
 
     Args:
-        rows: Returns the parts of data/normalize.
+        division: All rows, and those that the offline judge of a cascade decides.
         options: Section `judge`, with `stop`.
         ledger: The store of verdicts.
         run: Section `run.judge`.
-        ask: Asks what the ledger lacks about rows; takes the file of what was spent.
+        ask: Asks what the ledger lacks about rows; takes the file of what was spent. Returns jurors that are down.
         spent: File of what earlier attempts of this run have used of the budget; None: there was none.
 
     Raises:
         ParamsError: The data do not allow to stop early, or the target can't be reached.
     """
+    down = dict[str, ServerError]()
     with TemporaryDirectory() as folder:  # all blocks share one budget
         used = spent or Path(folder, "used")
-        *_, (rates, share) = _looks(rows, options, ledger, run, lambda block: ask(block, used))
-    return _stopped(rows, options, ledger, run, rates, share)
+        looks = [*_looks(division, options, ledger, run, lambda block: down.update(ask(block, used)))]
+    judge, facts = _stopped(division, options, ledger, run, looks)
+    return Stopped(judge, facts, down)
 
 
-def decided_before(rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge) -> Judge:
+def decided_before(division: Division, options: Judge, ledger: Verdicts, run: RunJudge) -> Judge:
     """The judge with the share of rows after which it stops, if the ledger has their verdicts; else as it is.
 
     Arguments and errors as of `ask_until_decided`.
     """
     lacks = list[bool]()
 
-    def look_up(block: Rows) -> None:
-        lacks.append(any(True for _ in missing(block(), options, ledger, others=(), retry_failed=False)))
+    def look_up(block: Division) -> None:
+        rows = (
+            missing(block.by_language_model(), one, ledger, others=(), retry_failed=False) for one in options.jurors
+        )
+        lacks.append(any(True for requests in rows for _ in requests))
 
-    for look in _looks(rows, options, ledger, run, look_up):
+    for look in _looks(division, options, ledger, run, look_up):
         if lacks[-1]:
             return options
-        _, share = look
+        share = look.share
     return options.asked_partly(share)
 
 
+class _Look(NamedTuple):
+    """What is known after a block. share: of the groups that were asked about so far. rates: of each system."""
+
+    share: float
+    tally: Tally
+    rates: Mapping[str, Rate]
+    entry: LookEntry
+
+
 def _looks(
-    rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge, ask: Callable[[Rows], object]
-) -> Iterator[tuple[dict[str, Rate], float]]:
-    """Ask block by block until it is over; yield what is known of each system after each, and the share of rows."""
-    [(name, target)], [metric] = options.stop.items(), options.metrics
-    waiting = _to_ask(rows, options, metric)
-    _require_possible(rows, run, waiting, name, target)
-    looks = looks_at(len({group for one in waiting.values() for group in one}))
-    largest = {system: max(own.values()) for system, own in waiting.items()}
-    counts: dict[str, dict[str, tuple[float, float]]] = {system: {} for system in waiting}
-    for look in range(looks):
-
-        def block(first: float = look / looks, last: float = (look + 1) / looks) -> Iterator[pa.Table]:
-            for part in rows():
-                yield part.filter(pa.array(asked_rows(part, options, last) & ~asked_rows(part, options, first)))
-
+    division: Division, options: Judge, ledger: Verdicts, run: RunJudge, ask: Callable[[Division], object]
+) -> Iterator[_Look]:
+    """Ask block by block until it is over; yield what is known after each."""
+    [(name, target)] = options.stop.items()
+    tally = Tally(division, options)
+    _require_possible(division, tally.followed(name), name, target)
+    first = 0.0
+    for last in shares_at(len(tally.groups), by_batch=run.batch):
+        block = division.some(_between(options, first, last))
         ask(block)
-        for part in block():
-            _count(part, options, metric, ledger, counts, waiting)
-        rates = {system: Rate.of(counts[system], waiting[system], largest[system], name) for system in waiting}
-        yield rates, (look + 1) / looks
+        tally.add(block, ledger)
+        rates = tally.followed(name)
+        limits = {system: [*one.shown] for system, one in rates.items()}
+        yield _Look(last, tally, rates, {"rows": tally.rows_asked, "limits": limits})
         if all(one.is_over(target) for one in rates.values()):
             return
+        first = last
 
 
-def looks_at(groups: int) -> int:
-    """Return after how many blocks of so many groups there is a look."""
-    return max(1, min(LOOKS, groups // FEWEST_GROUPS))
+def _between(options: Judge, first: float, last: float) -> Callable[[pa.Table], Mask]:
+    """Return what chooses the rows of a block in the random order."""
+    return lambda part: asked_rows(part, options, last) & ~asked_rows(part, options, first)
 
 
-def _to_ask(rows: Rows, options: Judge, metric: JudgeMetric) -> dict[str, dict[str, int]]:
-    """Return system → group → its rows that will have a verdict."""
-    found: dict[str, dict[str, int]] = {}
-    usable = [STATUSES.index(ANSWERED), STATUSES.index(EMPTY_RESPONSE)]
-    for part in rows():
-        is_usable = np.isin(statuses(part, options, [metric]), usable).tolist()
-        for system, group, counts in zip(part["candidate"].to_pylist(), groups_of(part), is_usable, strict=True):
-            own = found.setdefault(system, {})
-            if counts:
-                own[group] = own.get(group, 0) + 1
-    return found
+def shares_at(groups: int, *, by_batch: bool = False) -> list[float]:
+    """Return after which shares of so many groups there is a look, ascending; the last one is 1.
+
+    >>> shares_at(60), shares_at(2000, by_batch=True)
+    ([0.3333333333333333, 0.6666666666666666, 1.0], [0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0])
+    """
+    blocks = max(1, groups // FEWEST_GROUPS)
+    if by_batch:
+        return [0.5**doublings for doublings in reversed(range(min(BATCHES, 1 + int(log2(blocks)))))]
+    looks = min(LOOKS, blocks)
+    return [(look + 1) / looks for look in range(looks)]
 
 
-def _require_possible(
-    rows: Rows, run: RunJudge, waiting: Mapping[str, Mapping[str, int]], name: str, target: float
-) -> None:
-    """Raise ParamsError if the rows, or the judge, can't show the target."""
-    facts, path = next((about(part.schema) for part in rows()), {}), f"judge.stop.{name}"
+def _require_possible(division: Division, rates: Mapping[str, Rate], name: str, target: float) -> None:
+    """Raise ParamsError if the rows, or the judge, can't show the target; rates: before any row was asked about."""
+    facts, path = next((about(part.schema) for part in division.parts()), {}), f"judge.stop.{name}"
     if LABEL in stated(facts):
         raise ParamsError(f"{path}: human labels decide here, not verdicts alone; leave judge.stop empty")
-    if run.batch:
-        raise ParamsError(f"{path}: run.judge.batch sends all rows at once; set it to false, or leave judge.stop empty")
     if WEIGHT in facts:
         raise ParamsError(f"{path}: with dataset.weight, rows do not count equally; leave one of the two empty")
     if name == VERDICT and (best := _best()) < target:
@@ -206,14 +156,15 @@ def _require_possible(
             f"{path}: no verdicts can show a rate of {rate(target)}: the judge's own error, {STATED_IN_WORDS}, leaves "
             f"{rate(best)} if every answer passes; lower the target, or label some rows and leave judge.stop empty"
         )
-    for system, groups in waiting.items():
+    for system, one in rates.items():
+        groups = int((one.to_come > 0.0).sum())
         if not groups:
             raise ParamsError(
                 f"{path}: {system} has no answer to judge, so that its rate is never decided; leave it out"
             )
-        if not Rate.of({}, groups, max(groups.values()), name).can_be(TargetVerdict.MET, target):
+        if not one.can_be(TargetVerdict.MET, target):
             raise ParamsError(
-                f"{path}: {system} has {counted(len(groups), 'row or group', 'rows or groups')} to judge, too few to "
+                f"{path}: {system} has {counted(groups, 'row or group', 'rows or groups')} to judge, too few to "
                 f"show a rate of {rate(target)} if every one passes; lower the target, or leave judge.stop empty"
             )
 
@@ -223,54 +174,45 @@ def _best() -> float:
     return with_error({"value": 1.0, "low": 1.0, "high": 1.0}, STATED_RATE, CONFIDENCE)["low"] or 0.0
 
 
-def _count(
-    part: pa.Table,
-    options: Judge,
-    metric: JudgeMetric,
-    ledger: Verdicts,
-    counts: Mapping[str, dict[str, tuple[float, float]]],
-    waiting: Mapping[str, dict[str, int]],
-) -> None:
-    """Move the groups of some rows from those to come to those with verdicts."""
-    judged = verdicts_of(part, options, ledger)
-    scores = np.array([row.judged[metric.name].scores(metric)[0] for row in judged])
-    results = metric.result(scores).tolist()
-    for system, group, result in zip(part["candidate"].to_pylist(), groups_of(part), results, strict=True):
-        size, total = counts[system].get(group, (0.0, 0.0))
-        waiting[system].pop(group, None)
-        if result in {"pass", "fail"}:
-            counts[system][group] = size + 1.0, total + (result == "pass")
-
-
 def _stopped(
-    rows: Rows, options: Judge, ledger: Verdicts, run: RunJudge, rates: Mapping[str, Rate], share: float
-) -> Stopped:
-    """Say what was saved, and describe it; rates: of the rows that were asked about, a share of all."""
+    division: Division, options: Judge, ledger: Verdicts, run: RunJudge, looks: Sequence[_Look]
+) -> tuple[Judge, dict[str, Any]]:
+    """Say what was saved, and describe it."""
     [(name, target)] = options.stop.items()
-    earlier, asked, rest, every, left = EarlierReplies(ledger), set[str](), dict[str, Request](), 0, 0
-    for part in rows():
-        is_asked = pa.array(asked_rows(part, options, share))
-        for request in (known := [*requests_about(part.filter(is_asked), options)]):
-            asked.add(request.key)
-        earlier.add(known)
-        others = part.filter(pc.invert(is_asked))
-        every, left = every + part.num_rows, left + others.num_rows
-        rest |= {request.key: request for request in requests_about(others, options)}
-    plan = Plan.of_judge((one for key, one in rest.items() if key not in asked), options, run, earlier=earlier)
+    last, tally = looks[-1], looks[-1].tally
+    plans = [_left(division, options, juror, ledger, run, last.share) for juror in options.jurors]
+    plan, rows, left = PanelPlan.of(plans, options.juror_names), tally.rows, tally.rows - tally.rows_asked
     if left:
-        done = f"{every - left:,} of {counted(every, 'row')}"
+        done = f"{rows - left:,} of {counted(rows, 'row')}"
         say(f"judge: stopped after {done} (judge.stop); {plan.calls:,} calls, {plan.cost}, were not needed", sys.stderr)
+    prompts, replies = Counter[str](), Counter[str]()
+    for one in plans:
+        prompts[one.model] += round(one.prompt)
+        replies[one.model] += round(one.tokens - one.prompt)
     facts: StoppedEntry = {
         "measure": name,
         "target": target,
-        "decided": all(one.verdict(target) in DECISIONS for one in rates.values()),
-        "rows": every,
+        "decided": all(one.verdict(target) in DECISIONS for one in last.rates.values()),
+        "rows": rows,
         "rows_left": left,
         "calls_left": plan.calls,
-        "tokens_left": [round(plan.prompt), round(plan.tokens - plan.prompt)],
-        "limits": {system: [*one.limits] for system, one in rates.items()},
+        "tokens_left": {model: [prompts[model], replies[model]] for model in prompts},
+        "limits": tally.limits(),
+        "looks": [look.entry for look in looks],
     }
-    return Stopped(options.asked_partly(share) if left else options, {STOPPED: facts})
+    return options.asked_partly(last.share) if left else options, {STOPPED: facts}
+
+
+def _left(division: Division, options: Judge, juror: Judge, ledger: Verdicts, run: RunJudge, share: float) -> Plan:
+    """Plan the calls to one judge that are not needed."""
+    earlier, asked, rest = EarlierReplies(ledger), set[str](), dict[str, Request]()
+    for part in division.some(_between(options, 0.0, share)).by_language_model():
+        known = [*requests_about(part, juror)]
+        asked.update(request.key for request in known)
+        earlier.add(known)
+    for part in division.some(_between(options, share, 1.0)).by_language_model():
+        rest |= {request.key: request for request in requests_about(part, juror)}
+    return Plan.of_judge((one for key, one in rest.items() if key not in asked), juror, run, earlier=earlier)
 
 
 def check_stop(sections: Mapping[str, Any]) -> None:

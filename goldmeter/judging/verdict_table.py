@@ -23,7 +23,7 @@ from goldmeter.estimates.column_facts import ColumnFacts, statement
 from goldmeter.estimates.columns import STATED_PROBABILITY
 from goldmeter.estimates.tables import facts_of, row_facts
 from goldmeter.judging import canaries
-from goldmeter.judging.cascade import Division, cascade_table, estimates, is_decided, offline_table
+from goldmeter.judging.cascade import Division, cascade_table, decided, estimates, offline_table
 from goldmeter.judging.other_names import hash_of
 from goldmeter.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
 from goldmeter.judging.plan import PanelPlan, Plan
@@ -38,12 +38,10 @@ from goldmeter.judging.preference import (
 )
 from goldmeter.judging.rows import entries_of, missing, table_of
 from goldmeter.judging.settings import Judge
-from goldmeter.judging.statuses import (
-    Mask,
-    problems_of,
-)
+from goldmeter.judging.statuses import problems_of
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import Floats
 from goldmeter.metrics.catalogue import correctness_verdict
 from goldmeter.metrics.judged import JudgeMetric
 from goldmeter.metrics.verdict_types import Boolean
@@ -89,8 +87,7 @@ def judge(
     """
     options, crew = params.judge, crew or Crew()
     is_cascade = options.provider == "cascade"
-    decided = [*_decided(rows, options, crew, progress)] if is_cascade else None
-    division = Division(lambda: rows, decided)
+    division = Division(lambda: rows, [*_decided(rows, options, crew, progress)] if is_cascade else None)
     require_candidates(rows, options)
     missing_of = partial(_missing_calls, options=options, ledger=ledger, run=run, retry_failed=retry_failed)
     ask = partial(ask_models, names=options.juror_names, ledger=ledger, run=run, progress=progress, named=set[str]())
@@ -99,13 +96,8 @@ def judge(
     if options.stop:
         from goldmeter.judging.stopping import ask_until_decided  # imports scipy
 
-        options, stopped = ask_until_decided(
-            lambda: rows,
-            options,
-            ledger,
-            run,
-            lambda block, used: ask(missing_of(Division(block, None)), spent=used),
-            spent,
+        options, stopped, down = ask_until_decided(
+            division, options, ledger, run, lambda block, used: ask(missing_of(block), spent=used), spent
         )
     else:
         down = ask(calls, spent=spent)
@@ -156,14 +148,14 @@ def judge_offline(rows: pa.Table, params: Params) -> pa.Table:
     return describe(offline_table(rows, options), _facts(options, {}, rows.schema) | {"canaries_failed": []})
 
 
-def _decided(rows: Parts, options: Judge, crew: Crew, progress: Progress) -> Iterator[Mask]:
-    """Yield which rows of each part the offline judge of a cascade decides."""
+def _decided(rows: Parts, options: Judge, crew: Crew, progress: Progress) -> Iterator[Floats]:
+    """Yield the verdicts of the offline judge of a cascade on each part, NaN where it does not decide."""
     done = 0
     progress("rows divided", 0, rows.rows)
     for judged in estimates(rows, options, crew):
         done += len(judged.reasons)
         progress("rows divided", done, rows.rows)
-        yield is_decided(judged, options.band)
+        yield decided(judged, options.band)
 
 
 def _missing_calls(

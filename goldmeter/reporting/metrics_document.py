@@ -267,7 +267,8 @@ def _rows(run: _Run) -> tuple[list[Row], panel_estimates.Stated]:
     rows = with_stopped([*estimate_rows(run.scored, run.second, run.confidence, guarantee=guarantee)], run.stopped)
     if run.designed:
         rows = with_designed(rows, run.whole, run.probabilities, run.confidence, guarantee=guarantee)
-    return panel_estimates.over_jurors(rows, run.tables["judge"], lambda: run.whole, run.confidence)
+    rows, votes = panel_estimates.over_jurors(rows, run.tables["judge"], lambda: run.whole, run.confidence)
+    return with_stopped(rows, run.stopped), votes  # jurors add no width: what they decide together is followed
 
 
 def _entries(run: _Run, table: pa.Table, rows: list[Row]) -> metrics_report.Candidates:

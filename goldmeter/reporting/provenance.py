@@ -203,14 +203,18 @@ def _judge(
         return f"{model}: the ledger of its verdicts is unavailable"
     if not usage.verdicts:
         return f"{model}: no call, nothing paid"
-    return f"{_calls(model, usage)}; {_bill(model, usage, prices)}{_saved(model, prices, stopped)}"
+    return f"{_calls(model, usage)}; {_bill(model, usage, prices)}{_saved(usage, prices, stopped)}"
 
 
-def _saved(model: str, prices: Mapping[str, Price], stopped: StoppedEntry | None) -> str:
+def _saved(usage: "Usage", prices: Mapping[str, Price], stopped: StoppedEntry | None) -> str:
     """Say what a judge that stopped early saved; nothing of one that did not."""
     if not stopped or not stopped["calls_left"]:
         return ""
-    dollars = f", about {cost(prices[model].of(*stopped['tokens_left']))}," if model in prices else ""
+    left, dollars = stopped["tokens_left"], ""
+    if left.keys() <= prices.keys():
+        batch = usage.batch_prompt > 0
+        sums = (prices[model].of(*n) - batch * prices[model].saved(*n) for model, n in left.items())
+        dollars = f", about {cost(sum(sums))},"
     return f"; {counted(stopped['calls_left'], 'more call')}{dollars} not needed (judge.stop)"
 
 

@@ -48,7 +48,7 @@ def test_it_stops_when_the_target_is_missed_for_certain(server: JudgeServer, tmp
     assert statuses.count("answered") == len(server.calls) < 200
     assert statuses.count(NOT_NEEDED) == stopped["rows_left"] == stopped["calls_left"] == 400 - len(server.calls)
     assert stopped["decided"]
-    assert stopped["limits"]["a"][1] < 0.8
+    assert stopped["limits"]["meaning_match"]["a"]["value"][1] < 0.8
 
 
 def test_it_stops_when_the_target_is_met_for_certain_and_says_what_was_saved(
@@ -60,7 +60,7 @@ def test_it_stops_when_the_target_is_met_for_certain_and_says_what_was_saved(
 
     stopped = about(table.schema)[STOPPED]
     assert stopped["decided"]
-    assert stopped["limits"]["a"][0] > 0.7
+    assert stopped["limits"]["meaning_match"]["a"]["value"][0] > 0.7
     assert f"stopped after {len(server.calls)} of 400 rows (judge.stop); {stopped['calls_left']} calls, " in (
         capsys.readouterr().err
     )
@@ -79,7 +79,7 @@ def test_a_metric_of_ones_own_stops_by_its_pass_rate(
 
     stopped = about(table.schema)[STOPPED]
     assert stopped["decided"]
-    assert stopped["limits"]["a"][1] < 0.9
+    assert stopped["limits"]["politeness"]["a"]["passing"][1] < 0.9
     assert column(table, "politeness_result").count("unmeasured") == stopped["rows_left"] == 200 - len(server.calls)
 
 
@@ -128,7 +128,9 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
 
     document = json.loads(Path(metrics_report.METRICS).read_text(encoding="utf-8"))
     verdicts, stopped = document["candidates"]["aurora"]["meaning_match"], document["stopped"]
-    assert [verdicts["low"], verdicts["high"]] == pytest.approx(stopped["limits"]["aurora"], abs=1e-6)
+    assert [verdicts["low"], verdicts["high"]] == pytest.approx(
+        stopped["limits"]["meaning_match"]["aurora"]["value"], abs=1e-6
+    )
     assert verdicts["n"] + stopped["rows_left"] == 400
     assert verdicts["n_not_asked"] == stopped["rows_left"]
     assert verdicts["n_failed"] == 0
@@ -195,7 +197,6 @@ def test_what_can_not_be_decided_is_refused_before_a_call(server: JudgeServer, t
         (few, 0.8, HOW, "a has 30 rows or groups to judge, too few to show a rate of 80.0 % if every one passes"),
         (many, 0.9, HOW, "no verdicts can show a rate of 90.0 %: the judge's own error"),
         (silent, 0.8, HOW, "a has no answer to judge"),
-        (many, 0.8, HOW.model_copy(update={"batch": True}), "run.judge.batch sends all rows at once"),
     ]
 
     for parts, target, how, message in refused:
@@ -207,14 +208,9 @@ def test_what_can_not_be_decided_is_refused_before_a_call(server: JudgeServer, t
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"provider": "cascade"}, "stop needs a judge that is asked row by row"),
-        ({"panel": [{"model": "a"}, {"model": "b"}]}, "stop needs one judge"),
-        ({"similarity_judge": {}}, "stop needs its measure as the only one of metrics"),
-        ({"stop": {"politeness": 0.5}}, "stop needs its measure as the only one of metrics"),
+        ({"provider": "offline"}, "stop needs a language model as judge, not provider offline"),
+        ({"stop": {"politeness": 0.5}}, "stop needs its measure among metrics, with a pass rate"),
         ({"preference": {}}, "stop needs preference empty"),
-        ({"draws": 3}, "stop needs draws: 1"),
-        ({"retest": 0.1}, "stop needs draws: 1"),
-        ({"sampling_rate": 0.5}, "stop needs draws: 1"),
         ({"stop": {"meaning_match": 1.0}}, "judge.stop.meaning_match"),
         ({"stop": {"meaning_match": 0.5, "similarity_judge": 0.5}}, "judge.stop"),
     ],

@@ -69,7 +69,8 @@ def update(
 ) -> FreshRows:
     """Compare the fresh rows of the last nights with those of the first, for the primary measure of every candidate.
 
-    Scores without bounds and of a corpus are no means of rows that can be compared so, and are left out.
+    Scores without bounds and of a corpus are no means of rows that can be compared so, and are left out; so are nights
+    whose judge stopped early.
 
     Args:
         candidates: Name → candidate.
@@ -111,6 +112,8 @@ def update(
 def _watched(candidate: Candidate, name: str) -> Measure | None:
     measure = measures(candidate).get(name)
     if measure is None or name in without_threshold(candidate) or measure.kind == "corpus":
+        return None
+    if measure.column.facts.stopped:  # its standard error is that of a fixed number of rows
         return None
     return measure if measure.bounds is not None and all(map(isfinite, measure.bounds)) else None
 

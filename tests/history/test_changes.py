@@ -44,6 +44,16 @@ class Schedule:
         return [self.night(candidate(rows(rate))) for _ in range(nights)]
 
 
+def test_a_night_whose_judge_stopped_early_is_not_compared_as_a_fixed_number_of_rows() -> None:
+    schedule = Schedule()
+    schedule.same(0.8, 10)
+
+    found = [schedule.night(candidate(rows(0.6), stopped=True)) for _ in range(3)]
+
+    assert all(not one.alarms and not one.entries and not len(one.contents) for one in found)
+    assert schedule.same(0.6, 2)[0].alarms
+
+
 def test_a_fall_is_told_without_a_floor_and_since_when() -> None:
     schedule = Schedule()
     assert not any(found.alarms for found in schedule.same(0.8, 10))

@@ -17,6 +17,7 @@ from goldmeter.dataset.description import LABEL
 from goldmeter.errors import ParamsError
 from goldmeter.estimates import metrics_report
 from goldmeter.estimates.column_facts import STOPPED, statement
+from goldmeter.history.decision import history_rows
 from goldmeter.judging import preflight
 from goldmeter.metrics.base import NOT_NEEDED
 from goldmeter.pipeline.dvc_yaml import stages
@@ -25,6 +26,7 @@ from goldmeter.pipeline.run import RunJudge
 from goldmeter.pipeline.tables import Parts, about, describe, write_part
 from goldmeter.runner import run
 from tests import small_project
+from tests.history.made_nights import experiment, facts
 from tests.judge_server import JudgeServer, Reply, completion, verdict
 from tests.own_judge import METRICS, pleased, write_prompt
 from tests.small_project import edit, write
@@ -138,6 +140,9 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
     assert statuses[::2] == statuses[1::2]
     assert [(one["low"], one["high"]) for one in verdicts["slices"]["topic"].values()] == [(0.0, 1.0)] * 2
     assert document["targets"]["aurora"]["meaning_match"] == {"target": 0.8, "verdict": "not met"}
+    [night] = [row for row in history_rows(experiment(), facts()) if row["metric"] == "meaning_match"]
+    assert (night["low"], night["high"], night["n"]) == (verdicts["low"], verdicts["high"], verdicts["n"])
+    assert (night["n_failed"], night["n_not_asked"]) == (0, stopped["rows_left"])
     preflight.show()
     assert capsys.readouterr().out == "judge: no call: the ledger has every verdict\n"
     page = Path("reports/index.html").read_text(encoding="utf-8")
@@ -243,8 +248,11 @@ def test_human_labels_and_weights_are_refused(server: JudgeServer, tmp_path: Pat
     parts = rows(tmp_path / "rows", answers(100, 9))
     part = parts.part(0)
 
-    for facts, message in ((statement({"label": LABEL}), "human labels decide"), ({"weight": "w"}, "dataset.weight")):
-        write_part(describe(part, facts), tmp_path / "rows", 0)
+    for about_part, message in (
+        (statement({"label": LABEL}), "human labels decide"),
+        ({"weight": "w"}, "dataset.weight"),
+    ):
+        write_part(describe(part, about_part), tmp_path / "rows", 0)
         with pytest.raises(ParamsError, match=message):
             judged(Parts(tmp_path / "rows"), params(server, **STOP), tmp_path / "store")
     assert not server.calls

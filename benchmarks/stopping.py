@@ -35,17 +35,19 @@ AT_ONCE = 200
 
 
 class Cell(NamedTuple):
-    """A design: rows, the distance of the rate from the target, rows in groups, and a judge that errs."""
+    """A design: rows, the distance of the rate from the target, rows in groups, a judge that errs, and batches."""
 
     n: int
     difference: float
     grouped: bool = False
     errs: bool = False
+    batched: bool = False
 
     @property
     def name(self) -> str:
         """The design in words."""
-        return "a judge that errs" if self.errs else f"groups of {GROUP}" if self.grouped else "rows"
+        kinds = {"a judge that errs": self.errs, f"groups of {GROUP}": self.grouped, "rows by batch": self.batched}
+        return next((kind for kind, is_so in kinds.items() if is_so), "rows")
 
     def totals(self, rng: np.random.Generator) -> tuple[FloatArray, int]:
         """Passing rows of each group in the order in which they are asked, and the rows of a group."""
@@ -71,7 +73,7 @@ def by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
     """Let the judge stage stop each release; totals: of the groups of each release, shape (r, groups)."""
     target, truth, groups, ended = TARGET, TARGET + cell.difference, totals.shape[1], list[tuple[bool, float, bool]]()
     for passed in totals:
-        for asked in looks_of(groups):
+        for asked in looks_of(groups, by_batch=cell.batched):
             rest = np.full(groups - asked, float(size))
             known = Rate(np.full(asked, float(size)), passed[:asked], rest, float(size), cell.errs)
             if known.is_over(target):
@@ -86,7 +88,7 @@ def by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
 
 def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
     """Do what `by_stage` does for all releases together, by a judge without an error of its own."""
-    looks, groups = np.array(looks_of(totals.shape[1])), totals.shape[1]
+    looks, groups = np.array(looks_of(totals.shape[1], by_batch=cell.batched)), totals.shape[1]
     limit = log(2.0 / (1.0 - CONFIDENCE) * len(STAKES))
 
     def wealth(passing: FloatArray, rate: float) -> FloatArray:
@@ -114,9 +116,9 @@ def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
     return Ended((is_met | is_missed)[last], looks[last[1]] / groups, (wrong | outside)[last])
 
 
-def looks_of(groups: int) -> list[int]:
+def looks_of(groups: int, *, by_batch: bool = False) -> list[int]:
     """Return after how many groups there is a look."""
-    return [round(groups * share) for share in shares_at(groups)]
+    return [round(groups * share) for share in shares_at(groups, by_batch=by_batch)]
 
 
 def cells() -> Iterator[Cell]:
@@ -124,6 +126,7 @@ def cells() -> Iterator[Cell]:
     for n in ROWS:
         yield from (Cell(n, difference) for difference in NEAR)
         yield from (Cell(n, difference, grouped=True) for difference in NEAR)
+    yield from (Cell(n, difference, batched=True) for n in ROWS for difference in NEAR)
     yield from (Cell(n, difference, errs=True) for n in ROWS for difference in FAR)
 
 

@@ -24,7 +24,7 @@ from goldmeter.estimates.failures import KINDS
 from goldmeter.estimates.metrics_report import AgreementEntry, MetricsReport
 from goldmeter.estimates.primary import TargetVerdict
 from goldmeter.pipeline.hashing import sha256
-from goldmeter.reporting import axes, reliability, score_tables, trends
+from goldmeter.reporting import axes, looks, reliability, score_tables, trends
 from goldmeter.reporting.cards import CardGroup
 from goldmeter.reporting.drawing import colour, shape
 from goldmeter.reporting.explorer import NAME_CHARS, Explorer
@@ -193,6 +193,7 @@ def _environment(max_chars: int) -> "Environment":
         "points_interval": points_interval,
         "axis": axes,
         "reliability": reliability,
+        "looks": looks,
         "classes_mean": MEANING,
         "pairwise": score_tables,
         "rows_address": rows_address,

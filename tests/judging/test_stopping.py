@@ -148,6 +148,10 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
     page = Path("reports/index.html").read_text(encoding="utf-8")
     assert f"{stopped['calls_left']} calls were not needed" in page
     assert "not needed (judge.stop)" in page
+    assert "aurora is certain to miss it." in page
+    assert [*stopped["looks"][-1]["limits"]["aurora"]] == pytest.approx(
+        [document["headlines"]["aurora"][end] for end in ("low", "high")], abs=1e-6
+    )
 
 
 def stop_by(url: str, folder: Path) -> None:

@@ -21,7 +21,7 @@ from prefect.futures import PrefectFuture, wait
 from prefect.logging import get_logger
 from prefect.states import Completed
 
-from goldmeter.answering.calls import require_keys
+from goldmeter.answering.preflight import require_keys
 from goldmeter.asking.budget import SPENT_FILE
 from goldmeter.asking.model_calls import RETRY_FAILED, SPENT
 from goldmeter.console.arguments import Parser

@@ -149,9 +149,9 @@ def _answer(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
-    from goldmeter.answering import calls
+    from goldmeter.answering import preflight
 
-    calls.show()
+    preflight.show()
 
 
 def _judge(chosen: argparse.Namespace) -> None:
@@ -168,7 +168,7 @@ def _judge(chosen: argparse.Namespace) -> None:
     if not chosen.plan:
         _stage(chosen)
         return
-    from goldmeter.answering import calls as answers
+    from goldmeter.answering import preflight as answers
     from goldmeter.judging import preflight
 
     preflight.show()

@@ -1,6 +1,5 @@
 """Answers of the candidates that have a model: one row per (id, candidate, draw)."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -10,14 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from goldmeter.answering.calls import missing_calls, plan_of
+from goldmeter.answering.calls import confirmed, missing_calls, plan_of
 from goldmeter.answering.rows import SCHEMA, question_parts, table_of
 from goldmeter.answering.systems import STAGE as NAME
 from goldmeter.answering.systems import Params, System, check_prompt
 from goldmeter.asking.budget import used_up
 from goldmeter.asking.model_calls import ask_models, retries_failed, spent_file
-from goldmeter.asking.plan import require_confirmed
-from goldmeter.console.terminal import say
+from goldmeter.errors import ParamsError
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import RunJudge
@@ -40,7 +38,7 @@ def answer(
     """Ask each model for the answers that the ledger lacks, then build the table from the ledger.
 
     Args:
-        params: The sections `dataset`, `load` and `answer`.
+        params: The sections of params.yaml.
         ledger: The store of replies.
         run: Section `run.judge`.
         progress: Shows the calls.
@@ -55,22 +53,25 @@ def answer(
     """
     systems = System.of(params.dataset)
     if not systems:
-        yield _described(SCHEMA.empty_table(), params)
+        yield _described(SCHEMA.empty_table(), params, {})
         return
-    parts = partial(question_parts, params)
-    calls = missing_calls(parts, systems, ledger, run, retry_failed=retry_failed)
-    plan = plan_of(calls, systems)
-    if plan.calls + plan.waiting:
-        say("\n".join(plan.lines), sys.stderr)
-        require_confirmed(plan, run)
-        for error in ask_models(calls, [*plan.systems], ledger, run, progress, spent).values():
-            raise error
+    parts, stopped = partial(question_parts, params), dict[str, Any]()
+    if params.judge.stop:
+        from goldmeter.answering.until_decided import ask_until_decided  # imports scipy
+
+        asked = ask_until_decided(params, ledger, run, progress, retry_failed=retry_failed, spent=spent)
+        parts, stopped = partial(iter, asked.questions), asked.facts
+    else:
+        calls = missing_calls(parts, systems, ledger, run, retry_failed=retry_failed)
+        if confirmed(plan := plan_of(calls, systems), run):
+            for error in ask_models(calls, [*plan.systems], ledger, run, progress, spent).values():
+                raise error
     for part in parts():
-        yield _described(table_of(part, systems, ledger, run.prices, params.dataset.thoughts), params)
+        yield _described(table_of(part, systems, ledger, run.prices, params.dataset.thoughts), params, stopped)
 
 
-def _described(table: pa.Table, params: Params) -> dict[str, pa.Table]:
-    return {NAME: describe(table, {"max_unmeasured": params.answer.max_unmeasured})}
+def _described(table: pa.Table, params: Params, stopped: Mapping[str, Any]) -> dict[str, pa.Table]:
+    return {NAME: describe(table, {"max_unmeasured": params.answer.max_unmeasured, **stopped})}
 
 
 def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
@@ -123,6 +124,12 @@ def _check(sections: Mapping[str, Any]) -> None:
     if dataset := sections.get("dataset"):  # a project may take its rows from a stage of its own
         for name, candidate in dataset.asked.items():
             check_prompt(name, candidate, dataset)
+        judge = sections.get("judge")
+        if dataset.asked and judge and judge.stop and judge.provider == "cascade":
+            raise ParamsError(
+                "judge.stop: not with provider cascade and candidates that have a model: who judges an answer is known "
+                "only when it is there; choose another provider, or leave judge.stop empty"
+            )
 
 
 STAGE = Stage(

@@ -1,32 +1,28 @@
-"""The calls that answers take: those of the next run, and what they will cost."""
+"""The calls that answers take, and what they will cost."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 
-from goldmeter.answering.rows import question_parts, request_blocks
+from goldmeter.answering.rows import request_blocks
 from goldmeter.answering.systems import STAGE, System
 from goldmeter.asking.batch_dispatch import waiting
 from goldmeter.asking.model_calls import ModelCalls
-from goldmeter.asking.plan import CallPlan
+from goldmeter.asking.plan import CallPlan, require_confirmed
 from goldmeter.asking.requests import EarlierReplies, Request, unanswered
 from goldmeter.console.terminal import say
-from goldmeter.errors import ModelError
-from goldmeter.ledger import root
 from goldmeter.ledger.verdicts import Verdicts
-from goldmeter.pipeline import params
-from goldmeter.pipeline.dvc_yaml import LEDGER, stages
 from goldmeter.pipeline.run import RunJudge
 
 
 @dataclass(frozen=True)
 class AnswerPlan:
-    """The plans of all candidates that are asked, by name."""
+    """The plans of all candidates that are asked, by name; may_stop: with `judge.stop`."""
 
     systems: Mapping[str, CallPlan]
+    may_stop: bool = False
 
     @property
     def calls(self) -> int:
@@ -47,7 +43,8 @@ class AnswerPlan:
     def lines(self) -> list[str]:
         """What is asked of each candidate with missing calls, in words."""
         asked = {name: one for name, one in self.systems.items() if one.calls + one.waiting}
-        return [f"{STAGE}: {name}: {one}" for name, one in asked.items()]
+        most = "at most " if self.may_stop else ""
+        return [f"{STAGE}: {name}: {most}{one}" for name, one in asked.items()]
 
 
 def missing_calls(
@@ -80,48 +77,15 @@ def missing_calls(
     return [calls(system) for system in systems]
 
 
-def plan_of(calls: Sequence[ModelCalls], systems: Sequence[System]) -> AnswerPlan:
+def confirmed(plan: AnswerPlan, run: RunJudge) -> bool:
+    """Show the plan; return whether there are calls. ParamsError: more than `run.judge.confirm_calls` allows."""
+    if not plan.calls + plan.waiting:
+        return False
+    say("\n".join(plan.lines), sys.stderr)
+    require_confirmed(plan, run)
+    return True
+
+
+def plan_of(calls: Sequence[ModelCalls], systems: Sequence[System], *, may_stop: bool = False) -> AnswerPlan:
     """Return the plan of the missing calls to these systems."""
-    return AnswerPlan({system.name: one.plan for system, one in zip(systems, calls, strict=True)})
-
-
-def plan_next_run(*, retry_failed: bool = False) -> AnswerPlan:
-    """Plan the next run from the user's records. Raises as the stage load."""
-    systems = _systems()
-    if not systems:
-        return AnswerPlan({})
-    options = params.for_stage(STAGE)
-    with Verdicts(root() / STAGE) as ledger:
-        ledger.take_in(Path(LEDGER, STAGE))
-        run, parts = params.run_params().judge, partial(question_parts, options)
-        calls = missing_calls(parts, systems, ledger, run, retry_failed=retry_failed)
-    return plan_of(calls, systems)
-
-
-def show() -> None:
-    """Print the plan of the next run."""
-    params.check()
-    plan = plan_next_run()
-    if not plan.systems:
-        say(f"{STAGE}: no call: no candidate has a model")
-        return
-    say("\n".join(plan.lines) or f"{STAGE}: no call: the ledger has every answer")
-    for name, variable in plan.keys.items():
-        say(f"set the environment variable {variable} to the key (dataset.candidates.{name}.api_key_env)")
-
-
-def require_keys(*, retry_failed: bool) -> None:
-    """Raise ModelError if calls are missing and a key is not set."""
-    if not any(system.api_key.is_unset for system in _systems()):
-        return
-    plan = plan_next_run(retry_failed=retry_failed)
-    for name, variable in plan.keys.items():
-        raise ModelError(
-            "\n".join(plan.lines)
-            + f"\nset the environment variable {variable} (dataset.candidates.{name}.api_key_env) to the key"
-        )
-
-
-def _systems() -> list[System]:
-    """The candidates that are asked; none in a project without the stage."""
-    return System.of(params.for_stage(STAGE).dataset) if STAGE in stages() else []
+    return AnswerPlan({system.name: one.plan for system, one in zip(systems, calls, strict=True)}, may_stop)

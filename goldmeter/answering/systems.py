@@ -8,9 +8,11 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple, Self
 
 from goldmeter.asking.requests import Request
+from goldmeter.dataset.normalized import Normalize
 from goldmeter.dataset.paths import parse
 from goldmeter.dataset.settings import AskedCandidate, Dataset, Load
 from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.judging.settings import Judge
 from goldmeter.ledger.entries import canonical
 from goldmeter.metrics.prompt_template import TemplateError, prompt_text, render, slices_of, variables_of
 from goldmeter.metrics.verdict_types import Criterion
@@ -30,11 +32,13 @@ class Answer(Section):
 
 
 class Params(Section):
-    """The sections of params.yaml that the stage reads."""
+    """The sections of params.yaml that the stage reads; normalize, judge: with `judge.stop`."""
 
     dataset: Dataset
     load: Load
     answer: Answer
+    normalize: Normalize
+    judge: Judge
 
 
 STAGE = "answer"

@@ -7,7 +7,7 @@ import numpy as np
 
 from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.pairing import Blocks
-from goldmeter.estimates.column_facts import RESOURCES, SHARES, resource_measures
+from goldmeter.estimates.column_facts import RESOURCES, SHARES, is_stopped, resource_measures
 from goldmeter.estimates.estimates import is_one_cluster, silenced
 from goldmeter.estimates.primary import Maximum, TargetVerdict, maximum_verdict
 from goldmeter.estimates.resources import kinds_of, signature, significant, statistic_of
@@ -87,6 +87,8 @@ def with_resources(
     guards = _guards(gate, kinds)
     paired = [{kind: _paired(blocks, loads, kind) for kind in kinds} for blocks in pairs]
     refusals = [{kind: reason for kind, one in own.items() if (reason := _refusal(one, kind, gate))} for own in paired]
+    if any(is_stopped(load.about) for load in loads):
+        refusals = [dict.fromkeys(kinds, refusal(Why.STOPPED)) for _ in pairs]
     usable = [[kind for kind in own if kind not in no] for own, no in zip(paired, refusals, strict=True)]
     roles: list[Role] = [_role(name, guards) for own in usable for name in resource_measures(own)]
     confidence = {role: 1.0 - (1.0 - gate.confidence) / max(roles.count(role), 1) for role in ROLES}

@@ -111,13 +111,14 @@ def questions(params: Params) -> Records:
     return found
 
 
-def read_joined(params: Params, folder: Path, crew: Crew) -> JoinedFiles:
+def read_joined(params: Params, folder: Path, crew: Crew, answers: Path = ANSWERS) -> JoinedFiles:
     """Read the joined files of a mapping.
 
     Args:
         params: The mapping.
         folder: Where the entries are stored; it must outlive what is returned.
         crew: Reads them.
+        answers: The table of the stage answer.
 
     Raises:
         DataError: A file can't be read, or lacks a column.
@@ -126,22 +127,23 @@ def read_joined(params: Params, folder: Path, crew: Crew) -> JoinedFiles:
     dataset = params.dataset
     reader = _Reader(dataset, folder, crew)
     candidates = {name: _of_candidate(name, one, reader) for name, one in dataset.named.items() if one.path}
-    candidates |= asked_answers([*dataset.asked], "id" if dataset.id else "input", folder)
+    candidates |= asked_answers([*dataset.asked], "id" if dataset.id else "input", folder, answers)
     return JoinedFiles(candidates, _of_references(reader), _of_labels(reader), _of_corrections(dataset))
 
 
-def asked_answers(names: Sequence[str], by: By, folder: Path) -> dict[str, Joined]:
+def asked_answers(names: Sequence[str], by: By, folder: Path, answers: Path) -> dict[str, Joined]:
     """Read the answers of candidates that the stage answer asked; none where it has not run yet.
 
     Args:
         names: Of the candidates.
         by: What the questions of the data have: ids, or only inputs.
         folder: Where they are stored.
+        answers: The table of the stage answer.
     """
     problems: dict[str, Counter[str]] = {name: Counter() for name in names}
     thoughts = Counter[str]()
     for number, name in enumerate(names):
-        write_entries(folder / f"asked-{number}", _asked_blocks(name, by, problems[name], thoughts))
+        write_entries(folder / f"asked-{number}", _asked_blocks(name, by, answers, problems[name], thoughts))
     return {
         name: Joined(
             f"dataset.candidates.{name}",
@@ -157,9 +159,11 @@ def asked_answers(names: Sequence[str], by: By, folder: Path) -> dict[str, Joine
     }
 
 
-def _asked_blocks(wanted: str, by: By, problems: Counter[str], thoughts: Counter[str]) -> Iterator["Packed"]:
+def _asked_blocks(
+    wanted: str, by: By, answers: Path, problems: Counter[str], thoughts: Counter[str]
+) -> Iterator["Packed"]:
     columns = [by, "candidate", "problem", "had_thought", *ANSWER_VALUES]
-    parts = Parts(ANSWERS).read(columns) if ANSWERS.exists() else ()
+    parts = Parts(answers).read(columns) if answers.exists() else ()
     first = 1
     for batch in (batch for part in parts for batch in part.to_batches(BATCH_ROWS)):
         rows = [(line, row) for line, row in enumerate(batch.to_pylist(), first) if row["candidate"] == wanted]

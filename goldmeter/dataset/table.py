@@ -17,7 +17,7 @@ from goldmeter.dataset.answers import Source, first_draw, wanted_columns
 from goldmeter.dataset.columns import Columns
 from goldmeter.dataset.description import MissingTexts, description
 from goldmeter.dataset.index import NONE, RecordIndex, index_of
-from goldmeter.dataset.joined import Lost, read_joined
+from goldmeter.dataset.joined import ANSWERS, Lost, read_joined
 from goldmeter.dataset.labels import LabelFault, UnknownLabelError
 from goldmeter.dataset.mapping import answer_schema, question_schema
 from goldmeter.dataset.paths import quoted, require_columns
@@ -26,9 +26,9 @@ from goldmeter.dataset.remainder import remainder_of
 from goldmeter.dataset.scan import Scan, chunks_of, scan
 from goldmeter.dataset.settings import Dataset, Params
 from goldmeter.errors import DataError
-from goldmeter.estimates.column_facts import PROBABILITY, WEIGHT
+from goldmeter.estimates.column_facts import PROBABILITY, STOPPED, WEIGHT
 from goldmeter.pipeline.progress import Progress, quiet
-from goldmeter.pipeline.tables import describe
+from goldmeter.pipeline.tables import Parts, about, describe
 from goldmeter.pipeline.workers import Crew
 from goldmeter.text.thoughts import CUT_THOUGHT
 
@@ -44,6 +44,7 @@ def tables(
     crew: Crew | None = None,
     scratch: Path | None = None,
     progress: Progress = quiet,
+    answers: Path = ANSWERS,
 ) -> Iterator[dict[str, pa.Table]]:
     """Yield the parts of both tables, rows in input order.
 
@@ -58,6 +59,7 @@ def tables(
         crew: The processes that map batches; none: this one.
         scratch: A folder for what goes to disk; none: a temporary one.
         progress: Is told how many records are read, and then how many are rows.
+        answers: The table of the stage answer; its metadata say which questions were not needed (`judge.stop`).
 
     Yields:
         The two tables of a part, as `load` and `load_rejected`.
@@ -69,10 +71,10 @@ def tables(
     records = list(records) if isinstance(records, Iterator) else records
     with nullcontext(str(scratch)) if scratch else TemporaryDirectory() as folder:
         crew = crew or Crew()
-        source = Source(params, read_joined(params, Path(folder), crew))
+        source = Source(params, read_joined(params, Path(folder), crew, answers))
         try:
             found = scan(records, source, Path(folder), crew, progress)
-            yield from _parts(records, source, found, progress)
+            yield from _without_unneeded(_parts(records, source, found, progress), params.dataset, answers)
         except UnknownLabelError as error:
             raise error.with_words(_labelled(records, source)) from None
 
@@ -99,6 +101,22 @@ def _parts(records: Iterable[Record], source: Source, found: Scan, progress: Pro
             part = _Part(source.params, facts)
         part.add_lost(name, one)
     yield part.tables()
+
+
+def _without_unneeded(
+    parts: Iterator[dict[str, pa.Table]], dataset: Dataset, answers: Path
+) -> Iterator[dict[str, pa.Table]]:
+    """Leave out the questions that the stage answer did not need to ask, and state what it says of them."""
+    stopped = Parts(answers).about.get(STOPPED) if dataset.asked and answers.exists() else None
+    if stopped is None:
+        yield from parts
+        return
+    asked = Parts(answers).whole(["id"])["id"].unique()
+    for part in parts:
+        rows = part["load"]
+        needed, facts = rows.filter(pc.is_in(rows["id"], asked)), about(rows.schema)
+        read = facts["rows_read"] - (rows.num_rows - needed.num_rows)
+        yield part | {"load": describe(needed, {**facts, "rows_read": read, STOPPED: stopped})}
 
 
 def _missing(source: Source, found: Scan) -> MissingTexts:

@@ -15,7 +15,8 @@ COLUMNS = "columns"
 SPLIT_IDS = "split_ids"
 # Column of data/load: how often each row stands for real traffic; there is none without dataset.weight.
 WEIGHT = "weight"
-# Key of the metadata of data/judge: what a judge that may stop early decided, and what was left (judge.stop).
+# Key of the metadata of data/judge: what a judge that may stop early decided, and what was left (judge.stop); of
+# data/load, too, if systems with a model were asked no more than it needed.
 STOPPED = "stopped"
 # Column of data/load, and of data/normalize where dataset.group is set: rows that belong together.
 GROUP = "group"
@@ -124,6 +125,11 @@ def resource_measures(kinds: Iterable[str] = RESOURCES) -> list[str]:
     ['latency_mean', 'latency_p50', 'latency_p95']
     """
     return [f"{kind}_{statistic}" for kind in kinds for statistic in SHARES]
+
+
+def is_stopped(load_facts: Mapping[str, Any]) -> bool:
+    """Whether data/load lacks questions that were not needed: intervals of a fixed number of rows do not hold."""
+    return bool(load_facts.get(STOPPED, {}).get("rows_left"))
 
 
 def stated(table_facts: Mapping[str, Any]) -> dict[str, ColumnFacts]:

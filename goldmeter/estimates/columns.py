@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
-from goldmeter.estimates.column_facts import COLUMNS, PROBABILITY, WEIGHT, ColumnFacts, stated
+from goldmeter.estimates.column_facts import COLUMNS, PROBABILITY, WEIGHT, ColumnFacts, is_stopped, stated
 from goldmeter.estimates.signature import JUDGED_BY, OFFLINE_JUDGE
 from goldmeter.metrics.base import NOT_ASKED, Floats
 from goldmeter.pipeline.tables import Parts, about
@@ -204,6 +204,8 @@ def candidates(
         require_same_parts(rows, table)
         _require_same_rows(keys, table, part)
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds, part, named)]
+    if is_stopped(rows.about):
+        columns = [replace(column, facts=replace(column.facts, stopped=True)) for column in columns]
     chances = read([PROBABILITY])[PROBABILITY].to_numpy() if PROBABILITY in rows.schema.names else None
     weights = read([WEIGHT])[WEIGHT].to_numpy() if WEIGHT in rows.schema.names else None
     by_offline = next((_by_offline(table, part) for table in score_tables if JUDGED_BY in table.schema.names), None)

@@ -84,18 +84,21 @@ def _designed(estimate: "Estimate", notes: Sequence[str]) -> Row:
 def with_stopped(rows: Sequence[Row], stopped: metrics_report.StoppedEntry | None) -> list[Row]:
     """The rows with the limits of a judge that may stop early, which hold at every look; stopped: what it states.
 
-    Slices have no interval if it stopped: one of a fixed number of rows would be too narrow.
+    Other numbers have no interval if it stopped: one of a fixed number of rows would be too narrow. These are those of
+    slices and, if systems with a model were asked for no more answers, either, of all other measures.
     """
     if stopped is None:
         return [*rows]
-    return [row | _by_looks(row, stopped) if row["metric"] in stopped["limits"] else row for row in rows]
+    is_of_all = "answers_left" in stopped
+    return [row | _by_looks(row, stopped) if is_of_all or row["metric"] in stopped["limits"] else row for row in rows]
 
 
 def _by_looks(row: Row, stopped: metrics_report.StoppedEntry) -> Row:
     from goldmeter.statistics import Method
 
-    nothing = {"low": row["lower_bound"], "high": row["upper_bound"], "pass_low": 0.0, "pass_high": 1.0}
-    if row.get("slice") is not None:
+    rate = {"pass_low": 0.0, "pass_high": 1.0} if "pass_value" in row else {}
+    nothing = {"low": row["lower_bound"], "high": row["upper_bound"], **rate}
+    if row.get("slice") is not None or row["metric"] not in stopped["limits"]:
         return nothing | {"method": Method(NO_INTERVAL)} if stopped["rows_left"] else {}
     limits = stopped["limits"][row["metric"]][row["candidate"]]
     (low, high), (pass_low, pass_high) = limits["value"], limits.get("passing", (0.0, 1.0))

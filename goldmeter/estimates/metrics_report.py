@@ -736,6 +736,14 @@ class LengthBiasEntry(TypedDict):
     systems: dict[str, LengthSlope]
 
 
+class AnswersLeft(TypedDict):
+    """Calls to a system that were not needed, their tokens, about, and US dollars; None: its model has no price."""
+
+    calls: int
+    tokens: int
+    cost: float | None
+
+
 class LookEntry(TypedDict):
     """What was known at a look. rows: that were asked about so far. limits: candidate → as the page shows them."""
 
@@ -755,7 +763,7 @@ class StoppedEntry(TypedDict):
 
     decided: whether it is, of every candidate. rows: that could be asked about. rows_left, calls_left: that were not
     needed. tokens_left: model → those of their prompts and replies, about. limits: score column → candidate. looks: one
-    a block.
+    a block. answers_left: candidate with a model → what it was not asked; the rows that are left are in no table then.
     """
 
     measure: str
@@ -767,6 +775,7 @@ class StoppedEntry(TypedDict):
     tokens_left: Mapping[str, list[int]]
     limits: Mapping[str, Mapping[str, LimitsOfColumn]]
     looks: list[LookEntry]
+    answers_left: NotRequired[Mapping[str, AnswersLeft]]
 
 
 class MetricsReport(TypedDict):

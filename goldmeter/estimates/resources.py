@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from goldmeter.estimates.column_facts import RESOURCES, SHARES
+from goldmeter.estimates.column_facts import RESOURCES, SHARES, is_stopped
 from goldmeter.estimates.columns import Hashes, group_keys, hashed
 from goldmeter.estimates.estimates import is_one_cluster, with_warnings
 from goldmeter.estimates.metrics_report import Limited, ResourceEntry, Resources, ResourceStatistic
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # importing scipy takes half a second
 # Digits that are kept: costs may be millionths of a dollar.
 DIGITS = 6
 ONE_CLUSTER = "no limits: all rows are in one cluster"
+BY_JUDGE = "no limits: no more answers were asked for when the judge stopped"
 
 
 def kinds_of(load: Parts) -> list[str]:
@@ -43,7 +44,8 @@ def entries(load: Parts, confidence: float, *, grouped: bool) -> Resources:
     for kind in kinds_of(load):
         for name, (values, keys, missing) in _gathered(load, kind, grouped=grouped).items():
             if values.size:
-                found.setdefault(name, {})[kind] = _entry(kind, *in_order(values, keys), missing, confidence)
+                entry = _entry(kind, *in_order(values, keys), missing, confidence)
+                found.setdefault(name, {})[kind] = _without_limits(entry) if is_stopped(load.about) else entry
     return {name: found[name] for name in sorted(found)}
 
 
@@ -131,6 +133,12 @@ def _entry(kind: str, values: Floats, clusters: "Codes | None", missing: int, co
         "p95": p95,
         "signature": signature(kind),
     }
+
+
+def _without_limits(entry: ResourceEntry) -> ResourceEntry:
+    for name in SHARES:
+        entry[name] |= {"low": None, "high": None, "method": BY_JUDGE, "notes": [BY_JUDGE]}  # type: ignore[literal-required]
+    return entry
 
 
 def _stated(estimate: "Estimate") -> ResourceStatistic:

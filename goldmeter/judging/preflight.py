@@ -47,7 +47,8 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
     division = Division(parts, [one.verdicts for one in divided] if is_cascade else None)
     with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
-        options = decided_before(division, options, ledger, run) if options.stop else options
+        if options.stop and not params.for_stage("load").dataset.asked:  # else the stage answer stops
+            options = decided_before(division, options, ledger, run)
 
         def plan(
             juror: Judge,

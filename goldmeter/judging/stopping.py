@@ -77,10 +77,16 @@ def ask_until_decided(
     return Stopped(judge, facts, down)
 
 
-def decided_before(division: Division, options: Judge, ledger: Verdicts, run: RunJudge) -> Judge:
+def decided_before(
+    division: Division,
+    options: Judge,
+    ledger: Verdicts,
+    run: RunJudge,
+    lacks_answers: Callable[[Division], bool] = lambda _: False,
+) -> Judge:
     """The judge with the share of rows after which it stops, if the ledger has their verdicts; else as it is.
 
-    Arguments and errors as of `ask_until_decided`.
+    Arguments and errors as of `ask_until_decided`. lacks_answers: whether some rows lack answers.
     """
     lacks = list[bool]()
 
@@ -88,7 +94,7 @@ def decided_before(division: Division, options: Judge, ledger: Verdicts, run: Ru
         rows = (
             missing(block.by_language_model(), one, ledger, others=(), retry_failed=False) for one in options.jurors
         )
-        lacks.append(any(True for requests in rows for _ in requests))
+        lacks.append(lacks_answers(block) or any(True for requests in rows for _ in requests))
 
     for look in _looks(division, options, ledger, run, look_up):
         if lacks[-1]:

@@ -19,7 +19,7 @@ from goldmeter.asking.requests import EarlierReplies, Request
 from goldmeter.console.terminal import say
 from goldmeter.errors import ServerError
 from goldmeter.estimates import verdict_columns
-from goldmeter.estimates.column_facts import ColumnFacts, statement
+from goldmeter.estimates.column_facts import STOPPED, ColumnFacts, statement
 from goldmeter.estimates.columns import STATED_PROBABILITY
 from goldmeter.estimates.tables import facts_of, row_facts
 from goldmeter.judging import canaries
@@ -89,11 +89,13 @@ def judge(
     is_cascade = options.provider == "cascade"
     division = Division(lambda: rows, [*_decided(rows, options, crew, progress)] if is_cascade else None)
     require_candidates(rows, options)
-    missing_of = partial(_missing_calls, options=options, ledger=ledger, run=run, retry_failed=retry_failed)
+    missing_of = partial(missing_calls, options=options, ledger=ledger, run=run, retry_failed=retry_failed)
     ask = partial(ask_models, names=options.juror_names, ledger=ledger, run=run, progress=progress, named=set[str]())
-    calls = _confirmed(missing_of(division), options, run)
+    calls = confirmed_calls(missing_of(division), options, run)
     down, stopped = dict[str, ServerError](), dict[str, Any]()
-    if options.stop:
+    if STOPPED in rows.about:  # of the stage answer, which has asked about all rows that there are
+        stopped, down = {STOPPED: rows.about[STOPPED]}, ask(calls, spent=spent)
+    elif options.stop:
         from goldmeter.judging.stopping import ask_until_decided  # imports scipy
 
         options, stopped, down = ask_until_decided(
@@ -158,7 +160,7 @@ def _decided(rows: Parts, options: Judge, crew: Crew, progress: Progress) -> Ite
         yield decided(judged, options.band)
 
 
-def _missing_calls(
+def missing_calls(
     division: Division, options: Judge, ledger: Verdicts, run: RunJudge, *, retry_failed: bool
 ) -> list[ModelCalls]:
     """Return what is not in the ledger, by judge; canaries first."""
@@ -176,7 +178,7 @@ def _missing_calls(
     return [missing_of(juror) for juror in options.jurors]
 
 
-def _confirmed(calls: list[ModelCalls], options: Judge, run: RunJudge) -> list[ModelCalls]:
+def confirmed_calls(calls: list[ModelCalls], options: Judge, run: RunJudge) -> list[ModelCalls]:
     """Show the plan of calls; ParamsError if more are missing than `run.judge.confirm_calls` allows."""
     plan = PanelPlan.of([one.plan for one in calls], options.juror_names)
     if plan.calls + plan.waiting:

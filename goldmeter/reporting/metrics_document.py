@@ -25,7 +25,7 @@ from goldmeter.estimates import (
     repeated_answers,
     resources,
 )
-from goldmeter.estimates.column_facts import STOPPED, VALUE
+from goldmeter.estimates.column_facts import STOPPED, VALUE, is_stopped
 from goldmeter.estimates.columns import QUESTION, STATED_PROBABILITY, Candidate, score_tables
 from goldmeter.estimates.criterion_rates import rubrics
 from goldmeter.estimates.dataset_counts import dataset_counts
@@ -313,7 +313,7 @@ def _with_questions(document: metrics_report.MetricsReport, run: _Run) -> metric
     by_metric = {name: run.passes.criteria(name, grouped=run.grouped) for name in rubrics(tables["judge"])}
     if criteria := {name: entry for name, entry in by_metric.items() if entry["different"]}:
         document["criteria"] = rounded(criteria)
-    if classes := run.passes.classes(grouped=run.grouped):
+    if not is_stopped(run.load.about) and (classes := run.passes.classes(grouped=run.grouped)):
         document["classes"] = rounded(classes)
     if "preference" in tables and (
         preferred := preferences.entry(run.load, tables["preference"], confidence, run.passes.crew)

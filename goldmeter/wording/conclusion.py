@@ -407,9 +407,15 @@ def _stopped(document: MetricsReport) -> list[str]:
     why = "its target was decided" if stopped["decided"] else "more rows could not decide its target"
     asked = f"{count(stopped['rows'] - stopped['rows_left'])} of {counted(stopped['rows'], 'answer')}"
     calls = counted(stopped["calls_left"], "call was", "calls were")
+    without = "slices and differences have none"
+    if left := stopped.get("answers_left"):
+        answers = counted(sum(one["calls"] for one in left.values()), "more answer")
+        costs = [one["cost"] for one in left.values()]
+        dollars = "" if None in costs else f" (about ${sum(filter(None, costs)):,.2f})"
+        calls, without = f"{answers}{dollars} of systems and {calls}", "no other number has one"
     sentence = (
         f"The judge was asked about {asked}, in random order, until {why} (judge.stop); {calls} not needed. The "
-        "interval allows for that; slices and differences have none."
+        f"interval allows for that; {without}."
     )
     return [sentence]
 

@@ -7,7 +7,7 @@ from goldmeter.reference.markdown import code, sentence, table
 
 ORDER = (
     "console", "pipeline", "statistics", "text", "ledger", "models", "system", "metrics", "versions", "asking",
-    "estimates", "dataset", "wording", "answering", "comparison", "judging", "reporting", "history", "labelling",
+    "estimates", "dataset", "wording", "comparison", "judging", "answering", "reporting", "history", "labelling",
     "exports", "project", "reference", "serving",
 )  # fmt: skip
 """Packages of goldmeter/ from those that import nothing of ours to those that import most; a test compares the map."""

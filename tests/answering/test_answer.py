@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.answering import calls as preflight
+from goldmeter.answering import preflight
 from goldmeter.answering.systems import Params, System
 from goldmeter.asking import batch_dispatch
 from goldmeter.dataset.answers import opened
@@ -66,7 +66,7 @@ def params(server: JudgeServer, mapping: dict[str, Any] | None = None, /, **opti
     given = {**MAPPING, "candidates": {"live": system, "file": {"response": "a"}}, **(mapping or {})}
     sections = {"dataset": given, "load": LIMITS, "answer": {"max_unmeasured": 0.05}}
     models = {name: field.annotation for name, field in Params.model_fields.items()}
-    return Params(**{name: section(models[name], sections, name) for name in sections})  # type: ignore[arg-type]
+    return Params(**{name: section(models[name], sections, name) for name in models})  # type: ignore[arg-type]
 
 
 def run(options: Params, how: Any = HOW, **more: Any) -> list[dict[str, Any]]:

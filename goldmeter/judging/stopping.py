@@ -125,7 +125,7 @@ def _looks(
         ask(block)
         tally.add(block, ledger)
         rates = tally.followed(name)
-        limits = {system: [*one.shown] for system, one in rates.items()}
+        limits = {system: [round(limit, 6) for limit in one.shown] for system, one in rates.items()}
         yield _Look(last, tally, rates, {"rows": tally.rows_asked, "limits": limits})
         if all(one.is_over(target) for one in rates.values()):
             return

@@ -45,7 +45,9 @@ def test_other_metrics_have_limits_at_the_stop_of_the_one_that_decides(
     write_prompt()
     server.script = pleased
     own = {name: METRICS[name] for name in ("politeness", "tone")}
-    said = [(f"q{i}", ("London" if i % 10 > 2 else "Paris") + ", please" * (i % 3 > 0)) for i in range(300)]
+    said: list[tuple[str, str | None]] = [
+        (f"q{i}", ("London" if i % 10 > 2 else "Paris") + ", please" * (i % 3 > 0)) for i in range(300)
+    ]
 
     table = judged(rows(tmp_path / "rows", said), params(server, metrics=own, **STOP), tmp_path / "store")
 

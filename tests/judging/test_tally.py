@@ -1,0 +1,73 @@
+"""The counts of a judge that may stop, against plain loops over the rows; and after which blocks it looks."""
+
+from collections import defaultdict
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goldmeter.judging.cascade import Division
+from goldmeter.judging.stopping import BATCHES, FEWEST_GROUPS, LOOKS, shares_at
+from goldmeter.judging.tally import Tally
+from tests.test_judge import params
+
+OPTIONS = params(provider="cascade", stop={"meaning_match": 0.8}).judge
+NO_LEDGER = cast(Any, None)
+# Group, system, answer, and the verdict on it if it has text.
+ROWS = st.lists(
+    st.tuples(st.sampled_from("pqrstu"), st.sampled_from("ab"), st.sampled_from(["Paris", " ", None]), st.booleans())
+)
+
+
+def table(rows: list[tuple[str, str, str | None, bool]]) -> pa.Table:
+    texts: dict[str, list[str | None]] = {
+        "id": [f"q{number}" for number in range(len(rows))],
+        "candidate": [system for _, system, _, _ in rows],
+        "group": [group for group, *_ in rows],
+        "input": ["?"] * len(rows),
+        **{name: [answer for _, _, answer, _ in rows] for name in ("response", "response_normalized")},
+    }
+    columns = {name: pa.array(cells, pa.string()) for name, cells in texts.items()}
+    references = pa.array([["Paris"]] * len(rows), pa.list_(pa.string()))
+    columns |= dict.fromkeys(("references", "references_normalized", "phrases"), references)
+    return pa.table(columns)
+
+
+@settings(max_examples=40)
+@given(st.lists(ROWS, min_size=1, max_size=4), st.sets(st.sampled_from("pqrstu")))
+def test_blocks_are_counted_as_loops_over_their_rows_count_them(
+    parts: list[list[tuple[str, str, str | None, bool]]], asked: set[str]
+) -> None:
+    verdicts = [np.array([float(right) for *_, right in rows]) for rows in parts]
+    division = Division(lambda: map(table, parts), verdicts)
+    known, to_come = defaultdict[str, list[float]](list), defaultdict[str, float](float)
+    for group, system, answer, right in (row for rows in parts for row in rows):
+        if answer is not None and group in asked:
+            known[system].append(float(right and bool(answer.strip())))
+        elif answer is not None:
+            to_come[system] += 1.0
+
+    tally = Tally(division, OPTIONS)
+    tally.add(division.some(lambda part: np.isin(part["group"].to_pylist(), [*asked])), NO_LEDGER)
+
+    assert tally.rows == sum(map(len, known.values())) + sum(to_come.values())
+    assert tally.rows_asked == sum(map(len, known.values()))
+    for system, rate in tally.followed("meaning_match").items():
+        assert (rate.sizes.sum(), rate.totals.sum()) == (len(known[system]), pytest.approx(sum(known[system])))
+        assert rate.to_come.sum() == to_come[system]
+        assert max([*rate.sizes, *rate.to_come, 0.0]) <= rate.largest
+
+
+@given(st.integers(1, 10**7), st.booleans())
+def test_looks_come_after_growing_shares_of_enough_groups(groups: int, by_batch: bool) -> None:
+    shares = shares_at(groups, by_batch=by_batch)
+
+    assert shares[-1] == 1.0
+    assert len(shares) <= (BATCHES if by_batch else LOOKS)
+    blocks = np.diff([0.0, *shares])
+    assert len(shares) == 1 or min(blocks) * groups >= 0.999 * FEWEST_GROUPS
+    if by_batch:
+        assert all(later == before for before, later in zip(shares, blocks[1:], strict=False))

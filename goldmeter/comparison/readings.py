@@ -40,10 +40,11 @@ class Reading(NamedTuple):
 def readings(side: Candidate, judge: Parts | None) -> Iterator[Reading]:
     """Yield the readings of a system's rows; judge: the table of verdicts that they are of.
 
-    Labels that a design chose are none: their mean is not that of the rows.
+    Labels that a design chose are none: their mean is not that of the rows. Nor are verdicts of a judge that stopped
+    when the rate was decided.
     """
     for one in measures(side).values():
-        if one.kind == "rate" and not (one.name == LABEL and side.labels_designed):
+        if _is_fixed(one) and not (one.name == LABEL and side.labels_designed):
             yield Reading(one.name, _judge(one), one.signature, one.values, one.name in {LABEL, VERDICT})
             yield from _moved(one)
     if side.ratings is not None:
@@ -76,7 +77,7 @@ def of_other_version(side: Candidate, load: Parts, other: VersionScores) -> Iter
     found: dict[str, list[tuple[Measure, Hashes]]] = {}
     for candidate in other.candidates(other.fitted).values():
         for one in measures(candidate).values():
-            if one.kind == "rate" and one.column.facts.family == "judge" and one.signature not in own:
+            if _is_fixed(one) and one.column.facts.family == "judge" and one.signature not in own:
                 found.setdefault(one.name, []).append((one, _answers(candidate, other.load)))
     for name, some in found.items():
         keys = np.concatenate([keys for _, keys in some])
@@ -96,6 +97,11 @@ def shared(sides: Sequence[Sequence[Reading]]) -> Mapping[str, list[Reading]]:
 def by_question(side: Candidate, found: Mapping[str, Reading]) -> pd.DataFrame:
     """The mean of each reading over the answers to each question, a row for each question."""
     return pd.DataFrame({name: one.values for name, one in found.items()}).groupby(question_keys(side)).mean()
+
+
+def _is_fixed(one: Measure) -> bool:
+    """Whether it is a pass rate of rows whose number was fixed before."""
+    return one.kind == "rate" and not one.column.facts.stopped
 
 
 def _judge(one: Measure) -> str:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.comparison.gate import Gate, margin, shared_primary
+from goldmeter.comparison.measures import measures
 from goldmeter.comparison.of_versions import VersionScores, match, pairings, scores_of
 from goldmeter.comparison.readings import Reading, of_other_version, readings, shared
 from goldmeter.comparison.robustness import Asked, robustness
@@ -25,6 +26,7 @@ from goldmeter.pipeline import params
 from goldmeter.reporting.study_plan import systems_of
 from goldmeter.versions.version import WORKSPACE, Version, versions
 from goldmeter.wording import robustness as wording
+from goldmeter.wording.verdicts import Why
 
 Document = dict[str, Any]
 
@@ -141,6 +143,9 @@ def _one_more(sides: Sequence[_Side], found: Sequence[Document]) -> OneMore | No
 
 def _checked(sides: Sequence[_Side], asked: Asked, checks: _Checks) -> Document:
     found = shared([[*_readings(side, checks)] for side in sides])
+    own = [measures(side.candidate).get(asked.primary) for side in sides]
+    if any(one is not None and one.column.facts.stopped for one in own):
+        raise ParamsError(f"{asked.primary}: {Why.STOPPED.value}")
     if asked.primary not in found:
         raise ParamsError(
             f"{asked.primary}: no pass rate that all of them have and measured the same way; name one by --measure: "

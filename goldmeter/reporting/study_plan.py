@@ -182,7 +182,9 @@ def dollars_of_an_answer(document: MetricsReport, names: Sequence[str], version:
     if not (price and usage and usage.replies > usage.uncounted):
         return answer
     paid = price.of(usage.prompt, usage.completion) - price.saved(usage.batch_prompt, usage.batch_completion)
-    return (answer or 0.0) + paid / document["dataset"]["rows"]
+    verdicts = [one[VERDICT] for one in document.get("candidates", {}).values() if VERDICT in one]
+    judged = sum(one["n"] + one["n_failed"] for one in verdicts) or document["dataset"]["rows"]
+    return (answer or 0.0) + paid / judged
 
 
 def _needs(study: Study, difference: float, power: float) -> Needs:

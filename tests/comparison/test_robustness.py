@@ -270,6 +270,14 @@ def test_labels_of_a_design_are_no_reading_and_raters_are_one_each(tmp_path):
     assert [one.name for one in readings(designed, None)] == ["exact_match"]
 
 
+def test_verdicts_of_a_judge_that_stopped_early_are_no_reading(tmp_path):
+    side = scores_of(version(tmp_path, answers("+."), metrics={"exact_match": {}})).candidates({})["aurora"]
+    stopped = [replace(one, facts=replace(one.facts, stopped=True)) for one in side.columns]
+
+    assert [one.name for one in readings(side, None)] == ["exact_match"]
+    assert [*readings(replace(side, columns=stopped), None)] == []
+
+
 def test_readings_that_are_made_differently_are_not_shared():
     one = found(f1=[right(0.5)], label=[right(0.5)])
     other = [one["label"][0], one["f1"][0]._replace(signature="another")]

@@ -135,6 +135,10 @@ def test_an_answer_costs_what_the_data_and_the_price_of_the_judge_say(monkeypatc
     judged = Price(input=1.0, output=10.0).of(1_000, 100)
     assert dollars_of_an_answer(document, ["a", "b"], None) == pytest.approx(0.002 + judged)
     assert dollars_of_an_answer({"dataset": {"rows": 40}}, ["a"], None) == pytest.approx(judged)
+    sampled = {"meaning_match": {"n": 3, "n_failed": 1, "n_not_asked": 36}}
+    assert dollars_of_an_answer({"dataset": {"rows": 40}, "candidates": {"a": sampled}}, ["a"], None) == pytest.approx(
+        10 * judged
+    )
     monkeypatch.setattr(study_plan, "usage_of", lambda *_: None)
     assert dollars_of_an_answer({"dataset": {"rows": 40}}, ["a"], None) is None
 

@@ -241,9 +241,7 @@ def test_every_record_is_in_exactly_one_table(values: list[dict[str, Any]], part
     assert all(part["load"].num_rows + part["load_rejected"].num_rows <= part_rows for part in parts)
     asked = {row["id"]: set() for row in rows}
     for row in rows:
-        if (
-            row["input"] or row["references"] or row["response"] is not None
-        ):  # others only lack an answer
+        if row["input"] or row["references"] or row["response"] is not None:  # others only lack an answer
             asked[row["id"]].add(row["content"])
     assert all(len(contents) <= 1 for contents in asked.values())
 

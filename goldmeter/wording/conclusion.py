@@ -412,7 +412,8 @@ def _stopped(document: MetricsReport) -> list[str]:
         answers = counted(sum(one["calls"] for one in left.values()), "more answer")
         costs = [one["cost"] for one in left.values()]
         dollars = "" if None in costs else f" (about ${sum(filter(None, costs)):,.2f})"
-        calls, without = f"{answers}{dollars} of systems and {calls}", "no other number has one"
+        calls = counted(stopped["calls_left"], "call of the judge was", "calls of the judge were")
+        calls, without = f"{answers}{dollars} and {calls}", "no other number has one"
     sentence = (
         f"The judge was asked about {asked}, in random order, until {why} (judge.stop); {calls} not needed. The "
         f"interval allows for that; {without}."

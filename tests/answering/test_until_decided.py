@@ -144,7 +144,7 @@ def test_the_systems_are_asked_what_the_judge_needs_and_the_page_says_what_that_
     assert "answer: live: at most 200 calls" in said
     assert "judge: at most 420 calls" in said
     page = Path("reports/index.html").read_text(encoding="utf-8")
-    assert re.search(rf"{QUESTIONS - answers} more answers \(about \$[\d.]+\) of systems and", page)
+    assert re.search(rf"{QUESTIONS - answers} more answers \(about \$[\d.]+\) and \d+ calls of the judge", page)
     preflight.show()
     judge_preflight.show()
     assert capsys.readouterr().out.endswith(

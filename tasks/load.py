@@ -120,11 +120,15 @@ def _names(params: Params) -> list[list[str]]:
 
 
 def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
-    """Count the (id, candidate) rows of one part: read, written to either table, and how many may be rejected."""
+    """Count the (id, candidate) rows of one part: read, written to either table, and how many may be rejected.
+
+    Rows that were not needed (`judge.stop`) count as written: they could be used.
+    """
     facts = about(tables["load"].schema)
+    written = tables["load"].num_rows + tables["load_rejected"].num_rows + facts.get("rows_not_needed", 0)
     return {
         "rows_read": facts["rows_read"],
-        "rows_loaded_or_rejected": tables["load"].num_rows + tables["load_rejected"].num_rows,
+        "rows_loaded_or_rejected": written,
         # Parts are added up in floating point: 100 rows at 0.01 must allow 1 however they are divided.
         "rejected_allowed": facts["rows_read"] * facts["max_rejected"] * (1 + 1e-9),
     }

@@ -114,9 +114,9 @@ def _without_unneeded(
     asked = Parts(answers).whole(["id"])["id"].unique()
     for part in parts:
         rows = part["load"]
-        needed, facts = rows.filter(pc.is_in(rows["id"], asked)), about(rows.schema)
-        read = facts["rows_read"] - (rows.num_rows - needed.num_rows)
-        yield part | {"load": describe(needed, {**facts, "rows_read": read, STOPPED: stopped})}
+        needed = rows.filter(pc.is_in(rows["id"], asked))
+        facts = {**about(rows.schema), "rows_not_needed": rows.num_rows - needed.num_rows, STOPPED: stopped}
+        yield part | {"load": describe(needed, facts)}
 
 
 def _missing(source: Source, found: Scan) -> MissingTexts:

@@ -66,13 +66,14 @@ def reply(body: dict[str, Any]) -> Answer:
     return completion(f"answer {number}" if number % 10 < 3 else f"mistake {number}")
 
 
-def write_questions(count: int = QUESTIONS, group: int = 2) -> None:
+def write_questions(count: int = QUESTIONS, group: int = 2, unusable: int = 0) -> None:
     write(
         Path(),
         [
-            {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i // group}",
-             "topic": "xy"[i % 2], "language": "en", "aurora": f"It is answer {i}" if i % 10 < 2 else "no"}
-            for i in range(count)
+            {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"] * (i < count),
+             "thread": f"t{i // group}", "topic": "xy"[i % 2], "language": "en",
+             "aurora": f"It is answer {i}" if i % 10 < 2 else "no"}
+            for i in range(count + unusable)
         ],
     )  # fmt: skip
 
@@ -116,6 +117,7 @@ def requests_left() -> int:
 def test_the_systems_are_asked_what_the_judge_needs_and_the_page_says_what_that_saved(
     server: JudgeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    write_questions(unusable=2)
     preflight.show()
     assert capsys.readouterr().out.startswith("answer: live: at most 200 calls to m ")
 

@@ -23,7 +23,12 @@ def parser() -> Parser:
     add("--measure", metavar="NAME", help="what concludes; default: the primary measure")
     also = "a version whose judge gave verdicts on the same answers, with another model or prompt; may be repeated"
     add("--also", action="append", default=[], metavar="VERSION", help=also)
-    add("--without", type=Path, metavar="FILE", help="ids with references under suspicion, one in each line")
+    add(
+        "--without",
+        type=Path,
+        metavar="FILE",
+        help="ids with references under suspicion, one in each line; default: those of the report",
+    )
     add_json(command_line)
     add("--markdown", action="store_true", help="print it as Markdown")
     return command_line

@@ -61,8 +61,8 @@ def _of_judge(side: Candidate, judge: Parts) -> Iterator[Reading]:
             by = OFFLINE if name == OFFLINE_MATCH else _judge(measures(side)[VERDICT])
             for limit in (HALF, HALF - MOVED, HALF + MOVED):
                 yield Reading(f"{name} from {limit:g}", by, name, _from(values, limit), is_verdict=True)
-    panel = Panel.of(judge)
-    if panel is not None and VERDICT in panel.votes:
+    panel, verdict = Panel.of(judge), measures(side).get(VERDICT)
+    if panel is not None and VERDICT in panel.votes and (verdict is None or _is_fixed(verdict)):
         votes = panel.meaning[VERDICT].scored(panel.votes[VERDICT][side.positions], VERDICT)
         for number, (juror, cast) in enumerate(zip(panel.jurors, votes.T, strict=True), 1):
             yield Reading(f"{VERDICT} by juror {number}, {juror}", juror, juror, cast, is_verdict=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.comparison.gate import Gate, margin, shared_primary
-from goldmeter.comparison.measures import measures
+from goldmeter.comparison.measures import LABEL, measures
 from goldmeter.comparison.of_versions import VersionScores, match, pairings, scores_of
 from goldmeter.comparison.readings import Reading, of_other_version, readings, shared
 from goldmeter.comparison.robustness import Asked, robustness
@@ -18,6 +18,7 @@ from goldmeter.console.terminal import console, plain, say
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.columns import Candidate, Hashes, hashed
 from goldmeter.estimates.estimates import rounded
+from goldmeter.estimates.metrics_report import METRICS, reading
 from goldmeter.estimates.primary import VERDICT, Targets
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.judging.earlier import OneMore, committed_judges, earlier_verdicts, one_more
@@ -58,7 +59,7 @@ class _Checks(NamedTuple):
     """What conclusions are checked with, beside the tables of their versions.
 
     judges: of committed versions. also: versions whose judge gave verdicts on the same answers. without: hashes of ids
-    whose references are under suspicion.
+    whose references are under suspicion; None: those that the run of the first system suspects.
     """
 
     judges: Sequence[tuple[str, Judge]]
@@ -155,7 +156,8 @@ def _checked(sides: Sequence[_Side], asked: Asked, checks: _Checks) -> Document:
     if first.candidate.groups is not None:
         named = first.scores.load.whole(["id", "group"]).take(pa.array(first.candidate.positions))
         groups = pc.coalesce(named["group"], named["id"]).to_pylist()
-    result = robustness([side.candidate for side in sides], found, asked, checks.without, groups)
+    without = _suspected(first.version, asked.primary) if checks.without is None else checks.without
+    result = robustness([side.candidate for side in sides], found, asked, without, groups)
     document: Document = rounded(
         result._asdict()
         | {
@@ -189,11 +191,23 @@ def _target(measure: str) -> float:
     return target
 
 
+def _suspected(version: Version, measure: str) -> Hashes | None:
+    """Ids of the references that a run calls suspicious; None without any, and where labels decide, which need none."""
+    if measure == LABEL or not version.has(METRICS):
+        return None
+    with reading(version.path(METRICS), version.name) as document:
+        return _hashed([row["id"] for row in document["suspects"]["rows"]]) if "suspects" in document else None
+
+
 def _ids(file: Path) -> Hashes:
     try:
         ids = [line for line in file.read_text(encoding="utf-8").splitlines() if line]
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"--without {file}: {error}; expected a text file with one id in each line") from None
+    return _hashed(ids)
+
+
+def _hashed(ids: Sequence[str]) -> Hashes:
     return hashed(pa.chunked_array([pa.array(ids, pa.string())]))
 
 

@@ -88,6 +88,20 @@ def test_versions_in_several_blocks_are_checked_as_one(capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["conclusions"][0]["conclusion"]["n"] == 40
 
 
+@pytest.mark.parametrize(("measure", "left"), [("f1", [22]), ("label", [])])
+def test_references_that_the_run_suspects_are_left_out_unless_labels_decide(capsys, measure, left):
+    for name, signs in (("old", "+" * 20 + "." * 20), ("new", "+" * 38 + "." * 2)):
+        version(Path(name), answers(signs, label=True))
+    Path("new/reports").mkdir()
+    suspects = {"rows": [{"id": f"q{number}"} for number in range(18)]}
+    Path("new/reports/metrics.json").write_text(json.dumps({"suspects": suspects}), encoding="utf-8")
+
+    assert main(["old", "new", "--json", "--measure", measure]) == 0
+
+    [document] = json.loads(capsys.readouterr().out)["conclusions"]
+    assert [one["n"] for one in document["checks"] if one["kind"] == "references"] == left
+
+
 @pytest.mark.parametrize(("primary", "shown"), [("f1", 1), ("f1.value", 0)])
 def test_the_page_of_a_comparison_shows_it_where_the_primary_measure_is_a_pass_rate(primary, shown, monkeypatch):
     edit(lambda params: params["gate"].update(primary=primary))

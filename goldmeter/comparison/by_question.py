@@ -46,7 +46,11 @@ def by_question(sides: Sequence[Candidate], measure: str) -> ByQuestion:
     Raises:
         ParamsError: As `measure_of`.
     """
-    rows = [rows_of(side, measure_of(side, measure)) for side in sides]
+    return of_rows(sides, [rows_of(side, measure_of(side, measure)) for side in sides])
+
+
+def of_rows(sides: Sequence[Candidate], rows: Sequence[tuple[Floats, Hashes]]) -> ByQuestion:
+    """The same from the measured values of each system, and the question of each."""
     each = [pd.Series(values).groupby(keys).agg(["mean", "size"]) for values, keys in rows]
     means = pd.concat([one["mean"] for one in each], axis=1, join="inner")
     values = means.iloc[:, 0] - means.iloc[:, 1] if len(sides) > 1 else means.iloc[:, 0]

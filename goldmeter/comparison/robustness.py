@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from goldmeter.comparison.by_question import groups_of, question_keys
+from goldmeter.comparison.by_question import groups_of, of_rows, question_keys
 from goldmeter.comparison.gate import verdict
 from goldmeter.comparison.readings import PEOPLE, Reading, by_question
 from goldmeter.errors import DataError
@@ -18,7 +18,6 @@ from goldmeter.metrics.base import Floats
 from goldmeter.statistics import mean_interval, paired_difference
 from goldmeter.statistics.agreement import quadratic_kappa
 from goldmeter.statistics.generalizability import Sources, sources
-from goldmeter.statistics.repeated import variance_split
 from goldmeter.statistics.study import design_effect
 from goldmeter.statistics.weighted import WeightedSums, weighted_difference, weighted_mean
 from goldmeter.wording.robustness import AGREES
@@ -300,17 +299,10 @@ def _sources(
 ) -> Sources | None:
     if len(complete) < 2:  # noqa: PLR2004 (a variance)
         return None
-    draws = [_of_draws(side, one) for side, one in zip(sides, found[asked.primary], strict=True)]
-    of_draws = None if None in draws else sum(filter(None, draws))
+    values = [(one.values, ~np.isnan(one.values)) for one in found[asked.primary]]
+    rows = [(one[known], question_keys(side)[known]) for side, (one, known) in zip(sides, values, strict=True)]
+    of_draws = of_rows(sides, rows).of_draws
     effect = design_effect(complete[asked.primary].to_numpy(), _of(groups, complete))
     varies = sources(complete.to_numpy(), [found[name][0].judge for name in counted], of_draws, effect)
     rest = (None if one is None else sqrt(one) for one in varies[1:])
     return Sources(sqrt(varies.rows), *rest)
-
-
-def _of_draws(side: Candidate, one: Reading) -> float | None:
-    """Mean variance of a question's value that is due to draws; None where each question has one answer."""
-    measured = ~np.isnan(one.values)
-    keys = question_keys(side)[measured]
-    split = variance_split(one.values[measured], keys)
-    return None if split is None else split.within * float((1.0 / np.unique(keys, return_counts=True)[1]).mean())

@@ -4,12 +4,12 @@ The fields and metadata are free: question, answer, reference and system are fou
 of each question; suggestions are scores, whoever their agent is.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from goldmeter.dataset.readers import log, tables
-from goldmeter.dataset.record import Record, Value, file_name
+from goldmeter.dataset.record import Value, file_name
 
 RECORD = {"fields", "responses", "suggestions"}
 
@@ -19,16 +19,12 @@ def recognises(head: log.Head) -> bool:
     return head.columns >= RECORD
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all exports.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of a file.
 
     Raises:
         DataError: A file can't be read, or no field is named like a question or an answer.
     """
-    yield from tables.keyed(lambda: log.records(files, _rows))
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     for line, record in tables.rows(file):
         where = f"{file_name(file)}, record {line}"
         fields = {**log.members(record.get("metadata")), **log.part(record, "fields", dict, where)}

@@ -48,13 +48,11 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     states = [file for file in files if file.name.startswith(STATE.removesuffix(".json"))]
     if not states:
         raise DataError(f"{file_name(files[0])}: no {STATE}, which holds the answers; name the folder of the run")
-    earlier: dict[tuple[str, str], str] = {}
+    earlier: dict[tuple[str, str], Path] = {}
     for file in states:
         where, state = file_name(file), log.document(file)
         run = _run(log.part(state, "adapter_spec", dict, where), file)
-        first = earlier.setdefault((run.task, run.model), where)
-        if first != where:
-            raise DataError(f"{where}: {run.task} of {run.model} is also in {first}; choose one run by dataset.pattern")
+        log.require_one(earlier, run.task, run.model, file)
         yield from _records(log.part(state, "request_states", list, where), run, where)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from goldmeter.dataset.proposal import names
 from goldmeter.dataset.readers import log, tables
-from goldmeter.dataset.record import Record, Value, file_name
+from goldmeter.dataset.record import Value, file_name
 
 TASK = {"data", "annotations"}
 # Columns of the rows of JSON_MIN and CSV, beside those of the data and the tags.
@@ -31,16 +31,12 @@ def recognises(head: log.Head) -> bool:
     return head.columns >= TASK and isinstance(first.get("data"), dict) and isinstance(first.get("annotations"), list)
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all exports.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of a file.
 
     Raises:
         DataError: A file can't be read, or no member of the data is named like a question or an answer.
     """
-    yield from tables.keyed(lambda: log.records(files, _rows))
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     head = log.head_of(file)
     yield from _of_annotations(file) if head is not None and head.columns >= ROW else _of_tasks(file)
 

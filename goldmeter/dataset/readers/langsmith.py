@@ -4,12 +4,12 @@ One record for each root run. Runs of one data set pair by the example's id. Fee
 say who gave it. Inputs and outputs are objects, JSON in a cell, or columns such as `inputs.question`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from goldmeter.dataset.readers import log, tables
-from goldmeter.dataset.record import Record, Value, file_name
+from goldmeter.dataset.record import Value, file_name
 from goldmeter.errors import DataError
 
 RUN = {"run_type", "inputs", "outputs"}
@@ -26,16 +26,12 @@ def recognises(head: log.Head) -> bool:
     return columns >= RUN or (roots >= {"inputs", "outputs"} and bool(KEYS & columns))
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all files.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of a file.
 
     Raises:
         DataError: A file can't be read, or a row has no inputs.
     """
-    yield from tables.keyed(lambda: log.records(files, _rows))
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     for line, row in tables.rows(file):
         if row.get("parent_run_id") is None:  # what a run calls is a part of its answer
             yield line, _values(row, file, f"{file_name(file)}, row {line}")

@@ -32,17 +32,13 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     details = [file for file in files if (head := log.head_of(file)) is not None and recognises(head)]
     if not details:
         raise DataError(f"{file_name(files[0])}: no details_*.parquet; lighteval writes them with --save-details")
-    earlier: dict[tuple[str, str], str] = {}
+    earlier: dict[tuple[str, str], Path] = {}
     for file in details:
-        run = _model(file), DATED.sub("", tables.stem(file))
-        first = earlier.setdefault(run, file_name(file))
-        if first != file_name(file):
-            raise DataError(
-                f"{file_name(file)}: {run[1]} of {run[0]} is also in {first}; choose one run with dataset.pattern"
-            )
+        model = _model(file)
+        log.require_one(earlier, DATED.sub("", tables.stem(file)), model, file)
         for line, row in tables.rows(file):
             where = f"{file_name(file)}, row {line}"
-            yield from (Record(file_name(file), line, values) for values in _answers(row, run[0], where))
+            yield from (Record(file_name(file), line, values) for values in _answers(row, model, where))
 
 
 def _model(file: Path) -> str:

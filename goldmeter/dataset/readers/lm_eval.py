@@ -65,12 +65,7 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     earlier: dict[tuple[str, str], Path] = {}
     for file in samples:
         run = _run(file)
-        first = earlier.setdefault((run.model, run.task), file)
-        if first != file:
-            raise DataError(
-                f"{file_name(file)}: {run.task} of {run.model} is also in {file_name(first)}; "
-                "choose one run with dataset.pattern"
-            )
+        log.require_one(earlier, run.task, run.model, file)
         yield from log.records([file], partial(_rows, run=run))
 
 

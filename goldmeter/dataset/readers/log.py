@@ -320,6 +320,18 @@ def draws(keys: Sequence[Hashable]) -> Iterator[int | None]:
         yield seen[key] if counts[key] > 1 else None
 
 
+def require_one(earlier: dict[tuple[str, str], Path], task: str, model: str, file: Path) -> None:
+    """Note the file of a run; task and model name it.
+
+    Raises:
+        DataError: Another file has the same run.
+    """
+    first = earlier.setdefault((task, model), file)
+    if first != file:
+        where = file_name(first)
+        raise DataError(f"{file_name(file)}: {task} of {model} is also in {where}; choose one run with dataset.pattern")
+
+
 def require_version(found: Any, known: Sequence[str], tool: str, where: str) -> None:
     """Check the version that a log states.
 

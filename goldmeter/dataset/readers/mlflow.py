@@ -5,12 +5,12 @@ data set pair by question and references, because each run has trace ids of its 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from goldmeter.dataset.readers import log, tables
-from goldmeter.dataset.record import Record, Value, file_name
+from goldmeter.dataset.record import Value, file_name
 from goldmeter.errors import DataError
 
 SCORED = re.compile(r"(.+?)(?:/v\d+)?/(?:score|value)")
@@ -30,16 +30,12 @@ def recognises(head: log.Head) -> bool:
     return columns >= TRACE or is_trace or any(map(re.compile(r".+/v\d+/score").fullmatch, columns))
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all files.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of a file.
 
     Raises:
         DataError: A file can't be read, or no column of it holds questions or answers.
     """
-    yield from tables.keyed(lambda: log.records(files, _rows))
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     for line, values in tables.rows(file):
         # The cells of a trace's row may lack its texts.
         row = trace if isinstance(trace := tables.unpacked(values.get("trace")), dict) else values

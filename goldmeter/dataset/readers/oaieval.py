@@ -42,14 +42,10 @@ def read(files: Sequence[Path]) -> Iterator[Record]:
     Raises:
         DataError: A log has no spec, did not end, is of several runs, or another one is of its evaluation and model.
     """
-    earlier: dict[tuple[str, str], str] = {}
+    earlier: dict[tuple[str, str], Path] = {}
     for file in files:
         run, counts = _run_of(file)
-        first = earlier.setdefault((run.name, run.model), file_name(file))
-        if first != file_name(file):
-            raise DataError(
-                f"{file_name(file)}: {run.name} of {run.model} is also in {first}; choose one run with dataset.pattern"
-            )
+        log.require_one(earlier, run.name, run.model, file)
         last = 0
         for last, sample, events in _samples(file, counts):
             yield Record(file_name(file), last, _values(sample, events, run))

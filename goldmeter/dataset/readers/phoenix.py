@@ -5,12 +5,12 @@ and CODE are scores. The experiment is called as its file.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from goldmeter.dataset.readers import log, tables
-from goldmeter.dataset.record import Record, Value, file_name
+from goldmeter.dataset.record import Value, file_name
 
 RUN = {"example_id", "repetition_number", "input", "reference_output", "output"}
 # Columns of CSV: `annotation_<name>_<field>`.
@@ -23,16 +23,12 @@ def recognises(head: log.Head) -> bool:
     return head.columns >= RUN
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all experiments.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of an experiment.
 
     Raises:
         DataError: A file can't be read.
     """
-    yield from tables.keyed(lambda: log.records(files, _rows))
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     for line, row in tables.rows(file):
         yield line, _values(row, tables.stem(file), f"{file_name(file)}, row {line}")
 

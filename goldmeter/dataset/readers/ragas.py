@@ -4,12 +4,12 @@ One record for each row. Every column of numbers that is none of a sample's is a
 called as the file. Tables of one data set pair by question and reference.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from goldmeter.dataset.readers import log, tables
-from goldmeter.dataset.record import Record, Value
+from goldmeter.dataset.record import Value
 
 QUESTIONS, ANSWERS = ("user_input", "question"), ("response", "answer")
 CONTEXTS = ("retrieved_contexts", "contexts")
@@ -34,16 +34,12 @@ def recognises(head: log.Head) -> bool:
     return bool(METRICS & columns) and all(columns & {*names} for names in (QUESTIONS, ANSWERS))
 
 
-def read(files: Sequence[Path]) -> Iterator[Record]:
-    """Yield the records of all tables.
+def rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the rows of a file.
 
     Raises:
         DataError: A table can't be read.
     """
-    yield from tables.keyed(lambda: log.records(files, _rows))
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Value]]]:
     yield from ((line, _values(row, file)) for line, row in tables.rows(file))
 
 

@@ -104,6 +104,11 @@ def first_of(values: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((values[name] for name in names if values.get(name) is not None), None)
 
 
+def records(files: Sequence[Path], rows: log.Rows) -> Iterator[Record]:
+    """Yield the numbered rows of files as records; see `keyed`."""
+    yield from keyed(lambda: log.records(files, rows))
+
+
 def keyed(read: Callable[[], Iterable[Record]]) -> Iterator[Record]:
     """Give records without an id one of their question and references, so that runs pair; equal ones are draws.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from goldmeter.statistics.arrays import BoolArray, Bounds, FloatArray, IntArray, check_confidence, finite_array
+from goldmeter.statistics.arrays import BoolArray, Bounds, FloatArray, IntArray, check_confidence
 from goldmeter.statistics.clusters import (
     ClusterTotals,
     Codes,
@@ -22,7 +22,6 @@ from goldmeter.statistics.clusters import (
 from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from goldmeter.statistics.mean import interval_of_moments
 from goldmeter.statistics.moments import Moments
-from goldmeter.statistics.weighted import WeightedSums, weighted_mean
 from goldmeter.statistics.wilson import effective_n, score_interval
 
 # Code of a prediction that is no class.
@@ -71,7 +70,6 @@ def class_measures(
     named: npt.ArrayLike,
     k: int,
     clusters: Labels | None = None,
-    weights: npt.ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> ClassMeasures:
     """Measure how well answers name the classes of their references.
@@ -85,11 +83,10 @@ def class_measures(
         named: Class that each answer names, shape (n,), or NO_CLASS.
         k: Number of classes.
         clusters: Shape (n,), one label per row; rows of one cluster depend on each other.
-        weights: How often each row counts, shape (n,), 0 or more; None: once.
         confidence: In (0, 1), of each interval.
 
     Raises:
-        ValueError: Another shape, a code that is no class, negative weights, or a single cluster.
+        ValueError: Another shape, a code that is no class, or a single cluster.
 
     Warns:
         FewClusters: There are fewer than 10 clusters.
@@ -101,7 +98,7 @@ def class_measures(
     >>> found.measures["macro_f1"].value  # (4/5 + 4/5 + 0)/3
     0.5333333333333333
     """
-    rows = _rows(true, [named], k, clusters, weights, confidence)
+    rows = _rows(true, [named], k, clusters, confidence)
     codes = rows.named[0]
     counts = np.bincount(rows.true * (k + 1) + codes, minlength=k * (k + 1)).reshape(k, k + 1)
     hits = rows.true == codes
@@ -118,7 +115,6 @@ def class_differences(
     head: npt.ArrayLike,
     k: int,
     clusters: Labels | None = None,
-    weights: npt.ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> dict[str, Estimate]:
     """Estimate the measures of `head` less those of `base` on the same rows; arguments as of `class_measures`.
@@ -131,7 +127,7 @@ def class_differences(
     >>> round(class_differences(true, [0] * 40, true, 2)["balanced_accuracy"].value, 2)
     0.5
     """
-    rows = _rows(true, [base, head], k, clusters, weights, confidence)
+    rows = _rows(true, [base, head], k, clusters, confidence)
     if not rows.true.size:
         return {name: unknown((low - high, high - low), 0, NO_ROWS) for name, (low, high) in BOUNDS.items()}
     systems = [_System.of(named, rows) for named in rows.named]
@@ -140,20 +136,16 @@ def class_differences(
 
 
 class _Rows(NamedTuple):
-    """named: of each system, shape (n,); no class is k. weights: they add up to n. kish: rows of equal weight."""
+    """named: of each system, shape (n,); no class is k."""
 
     true: IntArray
     named: list[IntArray]
     k: int
     codes: Codes | None
-    weights: FloatArray
-    is_weighted: bool
-    kish: float
     confidence: float
 
     def summed(self, columns: FloatArray) -> FloatArray:
-        """Sum columns by weights over clusters, shape (n, k) to (clusters, k)."""
-        columns = self.weights[:, None] * columns
+        """Sum columns over clusters, shape (n, k) to (clusters, k)."""
         return columns if self.codes is None else np.column_stack([_sums(self.codes, one) for one in columns.T])
 
     def summed_by_cell(self, slopes: FloatArray, named: IntArray) -> FloatArray:
@@ -161,40 +153,32 @@ class _Rows(NamedTuple):
         cells = self.true * (self.k + 1) + named
         columns = slopes.reshape(len(slopes), -1)
         if self.codes is None:
-            return columns.T * np.sqrt(np.bincount(cells, self.weights**2, columns.shape[1]))[:, None]
-        return np.column_stack([_sums(self.codes, self.weights * column[cells]) for column in columns])
+            return columns.T * np.sqrt(np.bincount(cells, minlength=columns.shape[1]))[:, None]
+        return np.column_stack([_sums(self.codes, column[cells]) for column in columns])
 
     def limits(self, p: float, influence: FloatArray, hits: FloatArray) -> Bounds:
         """Return the limits of a proportion; influence: of each row on n times it, shape (n,)."""
         n, df = float(self.true.size), None
-        if self.codes is None and not self.is_weighted:
+        if self.codes is None:
             binomial = p * (1.0 - p)
             r = float(influence @ influence) / (n * binomial) if binomial > 0.0 else 1.0
             n_eff = effective_n(n, r, n * min(p, 1.0 - p))
         else:
-            codes = np.arange(self.true.size) if self.codes is None else self.codes
-            size, total, adds = (_sums(codes, self.weights * one) for one in (np.ones(hits.size), hits, influence))
+            size, total, adds = (_sums(self.codes, one) for one in (np.ones(hits.size), hits, influence))
             agreed = float(total.sum()) / n
             # The effective number of rows is then that of p, not of the observed agreement.
             binomial, of_hits = p * (1.0 - p), agreed * (1.0 - agreed)
             scale = sqrt(of_hits / binomial) if binomial > 0.0 and of_hits > 0.0 else 1.0
             n_eff, df = clustered_n_of_totals(ClusterTotals(size, total), scale * adds)
         # No measure is better known than a proportion of so many rows.
-        return score_interval(p, min(n_eff, self.kish), df, self.confidence)
+        return score_interval(p, min(n_eff, n), df, self.confidence)
 
 
 def _sums(codes: Codes, values: FloatArray) -> FloatArray:
     return np.bincount(codes, values).astype(np.float64, copy=False)
 
 
-def _rows(
-    true: npt.ArrayLike,
-    named: list[npt.ArrayLike],
-    k: int,
-    clusters: Labels | None,
-    weights: npt.ArrayLike | None,
-    confidence: float,
-) -> _Rows:
+def _rows(true: npt.ArrayLike, named: list[npt.ArrayLike], k: int, clusters: Labels | None, confidence: float) -> _Rows:
     check_confidence(confidence)
     references = _class_codes(true, "true", 0, k)
     answers = [_class_codes(one, "named", NO_CLASS, k) for one in named]
@@ -202,15 +186,8 @@ def _rows(
     if any(one.size != n for one in answers):
         raise ValueError(f"{n} references, but {[one.size for one in answers]} answers: expected one of each per row")
     codes = None if clusters is None or not n else cluster_codes(clusters, n)
-    given = None if weights is None else finite_array(weights, "weights", 1)
-    if given is not None:
-        if given.size != n or (given < 0.0).any() or (n and not given.any()):
-            raise ValueError("weights: expected one per row, 0 or more, and not all 0")
-        given = given * (n / given.sum()) if n else given
-    kish = float(n) if given is None or not n else n * n / float(given @ given)
-    w = np.ones(n) if given is None else given
     named_or_none = [np.where(one < 0, k, one) for one in answers]
-    return _Rows(references, named_or_none, k, codes, w, given is not None, kish, confidence)
+    return _Rows(references, named_or_none, k, codes, confidence)
 
 
 def _class_codes(values: npt.ArrayLike, name: str, lowest: int, k: int) -> IntArray:
@@ -238,15 +215,9 @@ def _rate(hits: BoolArray, of: BoolArray, rows: _Rows) -> Estimate:
     right, n = hits[of].astype(np.float64), int(of.sum())
     codes = None if rows.codes is None else np.unique(rows.codes[of], return_inverse=True)[1]
     if codes is not None and n and codes.max() == 0:
-        value = float(right @ rows.weights[of]) / float(rows.weights[of].sum()) if rows.weights[of].any() else nan
-        return unknown(UNIT, n, Method("one cluster"), value)
-    if not rows.is_weighted:
-        totals = None if codes is None or not n else cluster_totals(right, codes)
-        return interval_of_moments(Moments.of(right, UNIT), totals, UNIT, rows.confidence)
-    own = rows.weights[of]
-    if not own.any():
-        return unknown(UNIT, n, NO_ROWS)
-    return weighted_mean(WeightedSums.of(right, own / own.max(), codes), confidence=rows.confidence)
+        return unknown(UNIT, n, Method("one cluster"), float(right.mean()))
+    totals = None if codes is None or not n else cluster_totals(right, codes)
+    return interval_of_moments(Moments.of(right, UNIT), totals, UNIT, rows.confidence)
 
 
 class _System(NamedTuple):
@@ -269,9 +240,9 @@ class _System(NamedTuple):
     @classmethod
     def of(cls, named: IntArray, rows: _Rows) -> "_System":
         """The measures of a system; there is at least one row."""
-        k, w = rows.k, rows.weights
+        k, n = rows.k, rows.true.size
         cells = rows.true * (k + 1) + named
-        table = np.bincount(cells, w, k * (k + 1)).reshape(k, k + 1) / float(w.sum())
+        table = np.bincount(cells, minlength=k * (k + 1)).reshape(k, k + 1) / n
         found = _Table.of(table)
         values, gradients = found.measures()
         influence, unseen = {}, {}
@@ -279,7 +250,7 @@ class _System(NamedTuple):
             centred = gradient - float((table * gradient).sum())
             influence[name] = centred.ravel()[cells]
             off = (gradient.sum(axis=1) - np.diagonal(gradient)) / k
-            unseen[name] = UNSEEN * float(found.true @ (np.diagonal(gradient) - off) ** 2) / rows.kish**2
+            unseen[name] = UNSEEN * float(found.true @ (np.diagonal(gradient) - off) ** 2) / n**2
         return cls(named, found.present, values, found.scales(), influence, found.by_class(), unseen)
 
     def estimates(self, classes: tuple[ClassRates, ...], rows: _Rows) -> dict[str, Estimate]:
@@ -287,7 +258,7 @@ class _System(NamedTuple):
         n, hits = rows.true.size, (rows.true == self.named).astype(np.float64)
         if len(self.present) < _PAIR:
             return {name: unknown(BOUNDS[name], n, ONE_CLASS, self.values[name]) for name in BOUNDS}
-        agreed = min(float(rows.weights @ hits) / n, 1.0)
+        agreed = float(hits.mean())
         found = {}
         for name, bounds in BOUNDS.items():
             value, scale = self.values[name], self.scales.get(name)

@@ -22,22 +22,23 @@ from goldmeter.statistics.clusters import FewClusters
 from goldmeter.statistics.confusion import BOUNDS, NO_CLASS, ClassMeasures, class_differences, class_measures
 
 K = 4
+# Class of the reference, class named, cluster.
 ROWS = st.lists(
     st.tuples(st.integers(0, K - 1), st.integers(NO_CLASS, K - 1), st.integers(1, 5)), min_size=1, max_size=40
 )
 
 
-def by_scikit_learn(true: np.ndarray, named: np.ndarray, weights: np.ndarray | None = None) -> dict[str, float]:
+def by_scikit_learn(true: np.ndarray, named: np.ndarray) -> dict[str, float]:
     labels = np.unique(true)
-    f1 = {"labels": labels, "zero_division": 0.0, "sample_weight": weights}
+    f1 = {"labels": labels, "zero_division": 0.0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {
-            "balanced_accuracy": balanced_accuracy_score(true, named, sample_weight=weights),
+            "balanced_accuracy": balanced_accuracy_score(true, named),
             "macro_f1": f1_score(true, named, average="macro", **f1),
             "weighted_f1": f1_score(true, named, average="weighted", **f1),
-            "matthews": matthews_corrcoef(true, named, sample_weight=weights),
-            "kappa": cohen_kappa_score(true, named, sample_weight=weights),
+            "matthews": matthews_corrcoef(true, named),
+            "kappa": cohen_kappa_score(true, named),
         }
 
 
@@ -46,16 +47,15 @@ def values(found: ClassMeasures) -> dict[str, float]:
 
 
 @settings(derandomize=True)
-@given(ROWS, st.booleans())
-def test_values_are_those_of_scikit_learn(rows: list[tuple[int, int, int]], weighted: bool) -> None:
-    true, named, weights = np.array(rows).T
-    given_weights = weights.astype(float) if weighted else None
+@given(ROWS)
+def test_values_are_those_of_scikit_learn(rows: list[tuple[int, int, int]]) -> None:
+    true, named, _ = np.array(rows).T
 
-    found = class_measures(true, named, K, weights=given_weights)
+    found = class_measures(true, named, K)
 
-    assert values(found) == pytest.approx(by_scikit_learn(true, named, given_weights), abs=1e-12, nan_ok=True)
-    assert found.accuracy.value == pytest.approx(np.average(true == named, weights=given_weights), abs=1e-12)
-    options = {"labels": range(K), "average": None, "zero_division": np.nan, "sample_weight": given_weights}
+    assert values(found) == pytest.approx(by_scikit_learn(true, named), abs=1e-12, nan_ok=True)
+    assert found.accuracy.value == pytest.approx(np.mean(true == named), abs=1e-12)
+    options = {"labels": range(K), "average": None, "zero_division": np.nan}
     for name, score in (("recall", recall_score), ("precision", precision_score)):
         rates = [getattr(one, name).value for one in found.classes]
         assert rates == pytest.approx(score(true, named, **options), abs=1e-12, nan_ok=True)
@@ -119,16 +119,6 @@ def test_clusters_of_copies_count_once() -> None:
         assert copied[name].high - copied[name].low == pytest.approx(one.high - one.low, rel=0.1)
 
 
-def test_equal_weights_are_nearly_none() -> None:
-    rng = np.random.default_rng(3)
-    true, named = rng.integers(0, 3, (2, 300))
-    named = np.where(rng.random(300) < 0.7, true, named)
-
-    for name, one in class_measures(true, named, 3).measures.items():
-        weighted = class_measures(true, named, 3, weights=np.full(300, 7.0)).measures[name]
-        assert (weighted.low, weighted.high) == pytest.approx((one.low, one.high), abs=5e-3)
-
-
 def test_systems_that_agree_on_all_rows_may_yet_differ() -> None:
     true = np.tile([0, 1], 50)
     named = np.where(np.arange(100) < 50, true, 1 - true)
@@ -153,21 +143,18 @@ def test_what_tells_nothing_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("true", "named", "weights", "message"),
+    ("true", "named", "message"),
     [
-        ([0, 2], [0, 1], None, "true: classes outside of 0 to 1"),
-        ([0, -1], [0, 1], None, "true: classes outside of 0 to 1"),
-        ([0, 1], [0, -2], None, "named: classes outside of -1 to 1"),
-        ([0.5, 1], [0, 1], None, "true: expected the number of a class per row"),
-        ([0, 1], [0], None, r"2 references, but \[1\] answers"),
-        ([0, 1], [0, 1], [1, -1], "weights: expected one per row, 0 or more"),
-        ([0, 1], [0, 1], [0, 0], "weights: expected one per row, 0 or more"),
-        ([0, 1], [0, 1], [1, np.nan], "is not finite"),
+        ([0, 2], [0, 1], "true: classes outside of 0 to 1"),
+        ([0, -1], [0, 1], "true: classes outside of 0 to 1"),
+        ([0, 1], [0, -2], "named: classes outside of -1 to 1"),
+        ([0.5, 1], [0, 1], "true: expected the number of a class per row"),
+        ([0, 1], [0], r"2 references, but \[1\] answers"),
     ],
 )
-def test_refusals(true: list[int], named: list[int], weights: list[float] | None, message: str) -> None:
+def test_refusals(true: list[int], named: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        class_measures(true, named, 2, weights=weights)
+        class_measures(true, named, 2)
 
 
 @pytest.mark.parametrize("design", [Design(100, 4, "unequal", 0.9), Design(100, 3, "one rare", 0.8, 5)])

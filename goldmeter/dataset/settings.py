@@ -19,31 +19,10 @@ Name = Annotated[str, Field(min_length=1)]
 # A word of a label column as written in params.yaml; compared as text.
 Word: TypeAlias = str | bool | int | float
 Format = Literal[
-    "lm_eval",
-    "inspect",
-    "promptfoo",
-    "deepeval",
-    "openai_batch",
-    "every_eval_ever",
-    "squad",
-    "opik",
-    "langfuse",
-    "oaieval",
-    "openai_evals",
-    "mlflow",
-    "langsmith",
-    "helm",
-    "ragas",
-    "phoenix",
-    "lighteval",
-    "label_studio",
-    "argilla",
-    "wmt_mqm",
-    "alpaca_eval",
-    "mt_bench",
-    "summeval",
-    "otel",
-]
+    "lm_eval", "inspect", "promptfoo", "deepeval", "openai_batch", "every_eval_ever", "squad", "opik", "langfuse",
+    "oaieval", "openai_evals", "mlflow", "langsmith", "helm", "ragas", "phoenix", "lighteval", "label_studio",
+    "argilla", "wmt_mqm", "alpaca_eval", "mt_bench", "summeval", "otel",
+]  # fmt: skip
 
 
 class OneOrSeveral(Section):

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from goldmeter.errors import ComparisonError
-from goldmeter.estimates.metrics_report import Interval, Limited, WeightingEntry
+from goldmeter.estimates.metrics_report import Interval, Limited, PrimaryEntry, WeightingEntry
 from goldmeter.wording.verdicts import Decision, Role, Verdict
 
 
@@ -252,13 +252,6 @@ class PairEntry(NamedRows):
     flips: NotRequired[ChangedRows]
     classes: NotRequired[dict[str, ClassesComparison]]
     robust: NotRequired[Mapping[str, Any]]
-
-
-class PrimaryEntry(TypedDict):
-    """The primary measure; reason: why it is this one, in words."""
-
-    measure: str
-    reason: str
 
 
 class WorstSlice(SliceEntry):

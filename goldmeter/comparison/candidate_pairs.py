@@ -106,7 +106,9 @@ def compare(
                 continue
             compared = Compared(of, name)
             tests = sum(each == role for names in roles for each in names.values())
-            if found := _unmeasured(compared, gate, role, 0 if weighting else tests):
+            if compared.is_stopped and (reason := differences.without_sequence(compared, weighting)):
+                refused.append(Refused(blocks, name, role, refusal(Why.STOPPED, said=reason)))
+            elif found := _unmeasured(compared, gate, role, 0 if weighting else tests):
                 refused.append(Refused(blocks, name, role, replace(found, stale=_stale(compared))))
             elif weighting and (reason := differences.refusal(compared, weighting)):
                 refused.append(Refused(blocks, name, role, refusal(Why.NOT_WEIGHTED, said=reason)))
@@ -201,7 +203,7 @@ def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> li
         for family in families.differences.values()
         for difference in family
         for part in difference.compared.slices()
-        if 0 < part.n < difference.compared.n and not part.is_designed
+        if 0 < part.n < difference.compared.n and not (part.is_designed or part.is_stopped)
     ]
     tested = [differences.uncorrected(part, gate.confidence) for part in parts]
     adjusted = false_discovery_control([difference.p_value for difference in tested])
@@ -235,8 +237,6 @@ def _refusal(name: str, pairing: Pairing) -> Refusal | None:
         return refusal(Why.UNKNOWN, names=", ".join(sorted({*base, *head})))
     if name not in head or name not in base:
         return only_there((name in base, name in head))
-    if base[name].column.facts.stopped or head[name].column.facts.stopped:
-        return refusal(Why.STOPPED)
     if (parsed(name) or (name, 0))[0] == LABEL and (reason := _of_design(name, pairing.rows)):
         return reason
     differing = changes(base[name].signature, head[name].signature)

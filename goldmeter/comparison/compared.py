@@ -335,6 +335,11 @@ class Compared:
         return self.head.bounds or UNBOUNDED
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether verdicts said how many rows were measured, in either version: fixed intervals do not hold."""
+        return self.base.column.facts.stopped or self.head.column.facts.stopped
+
+    @property
     def is_designed(self) -> bool:
         """Whether these are human labels, of rows that a design chose in either version."""
         rows = self.blocks[0].rows
@@ -423,12 +428,15 @@ def critical_value(measures: Sequence[Compared], confidence: float, *, joint: bo
     """The number of standard errors that the largest of all differences stays within.
 
     Rows of one id are one item, whatever pair of candidates they are of; so are all rows of one cluster.
-    joint: whether the differences are those of the rows as they are; else Šidák's value is used.
+    joint: whether the differences are those of the rows as they are; else Šidák's value is used. Where a judge could
+    stop early, it is Bonferroni's: confidence sequences have no joint distribution that is known.
     """
     from goldmeter.statistics.multiplicity import max_t_of_products, sidak
 
     if not measures:
         return float("nan")
+    if any(one.is_stopped for one in measures):
+        return sidak(1, 1.0 - (1.0 - confidence) / len(measures))
     if not joint or len(measures) > MOST_JOINT or any(one.is_designed for one in measures):
         return sidak(len(measures), confidence)
     if len(measures) == 1:

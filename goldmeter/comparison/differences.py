@@ -14,6 +14,7 @@ from goldmeter.comparison.pairing import Pairing
 from goldmeter.comparison.powered import by_some_labels
 from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Mask
+from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.estimates.headline import have_labels, standard_error
 from goldmeter.estimates.judge_bias import MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
 from goldmeter.estimates.primary import VERDICT
@@ -21,6 +22,7 @@ from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import VerdictSource, changes
 from goldmeter.estimates.sums import column_of, summed
 from goldmeter.estimates.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
+from goldmeter.statistics.clusters import GroupTotals
 from goldmeter.statistics.weighted import WeightedSums
 from goldmeter.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from goldmeter.wording.verdicts import Verdict
@@ -174,8 +176,8 @@ def detectable(one: Compared, confidence: float) -> float | None:
 
 
 def has_spread(one: Compared) -> bool:
-    """Whether the rows allow an estimate of the differences' spread."""
-    return one.n > 1 and not one.is_one_cluster
+    """Whether the rows allow an estimate of the differences' spread, and of what more rows would show."""
+    return one.n > 1 and not (one.is_one_cluster or one.is_stopped)
 
 
 def clusters_of(one: Compared) -> "ClusterTotals | None":
@@ -295,6 +297,8 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
     if one.is_one_cluster:
         width = one.head.scale if one.head.bounds else np.inf
         return PairedDifference(one.value, -width, width, one.n, Method(estimates.ONE_CLUSTER), 1.0)
+    if one.is_stopped:
+        return _by_looks(one, confidence)
     clusters, bounds = clusters_of(one), one.bounds
     if one.head.kind != "corpus":
         sums = one.sums.differences
@@ -306,6 +310,39 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
         return difference_of_replicates(one.value, one.jackknife, one.n, confidence, bounds)
 
     return estimates.with_warnings(corpus)
+
+
+def without_sequence(one: Compared, weighting: Weighting | None) -> str | None:
+    """Why there is no confidence sequence of a difference where a judge could stop early; None where there is one."""
+    if weighting is not None or one.by_question or one.head.kind == "corpus" or one.head.bounds is None:
+        return "this measure, or its weights, needs a fixed number of rows"
+    more = np.zeros(2, np.bool_)
+    for rows in one.rows():
+        base, head = rows.not_asked
+        more |= [np.any(head & ~base), np.any(base & ~head)]
+    return "both versions asked in another order: they differ in judge.seed or in their groups" if more.all() else None
+
+
+def _by_looks(one: Compared, confidence: float) -> "PairedDifference":
+    """The difference with limits that hold wherever a judge stopped.
+
+    Both versions ask in one random order of the groups, so that the rows of both are the first ones of it.
+    """
+    from goldmeter.statistics import Method, PairedDifference
+    from goldmeter.statistics.paired import STEPS
+    from goldmeter.statistics.stopping import difference_sequence
+
+    found, groups, width = one.sums.differences, clusters_of(one), one.head.scale
+    if groups is None:
+        changes, largest = np.repeat(np.arange(-STEPS, STEPS + 1) / STEPS, found.spread), 1.0
+        sizes = np.ones(len(changes))
+    else:
+        sizes, changes = groups.size, np.clip(groups.total / width, -groups.size, groups.size)
+        every = [(of, np.empty((len(of), 0))) for pairing in one.blocks if (of := pairing.groups) is not None]
+        largest = float(summed(GroupTotals.of(*of) for of in every).sizes.max())
+    low, high, p_value = difference_sequence(changes, sizes, largest, confidence)
+    value, method = found.moments.mean, Method(BY_LOOKS)
+    return PairedDifference(value, min(low * width, value), max(high * width, value), one.n, method, p_value)
 
 
 def with_judge_error(

@@ -41,7 +41,7 @@ class ColumnFacts:
     by_people: whether people gave the scores, so that rows without one are not labelled.
     has_direction: whether more of the score is better, or less; else only its pass rate, if any, has a direction.
     by: the tool or model that gave verdicts, which need not have judged every row; empty for all else.
-    stopped: whether the judge stopped when the rate was decided: fixed intervals do not hold.
+    stopped: whether the judge could stop when its measure was decided: intervals of fixed numbers of rows do not hold.
     """
 
     metric: str

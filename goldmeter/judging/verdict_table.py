@@ -248,7 +248,7 @@ def column_facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -
 def _facts(options: Judge, served: Mapping[str, str], schema: pa.Schema) -> dict[str, Any]:
     """Metadata of the table: what each column means, and how it was computed."""
     columns = column_facts(options, served, schema)
-    if options.asked_share < 1:
+    if options.stop:
         columns = {name: replace(one, stopped=True) for name, one in columns.items()}
     repeated = [
         verdict_columns.facts(

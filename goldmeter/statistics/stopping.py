@@ -1,6 +1,6 @@
-"""A confidence sequence for a rate over clusters of rows: its limits hold at every look, so a run may stop at any."""
+"""Confidence sequences of rates and differences over clusters of rows: they hold at every look, so a run may stop."""
 
-from math import log
+from math import exp, log
 
 import numpy as np
 
@@ -39,20 +39,56 @@ def confidence_sequence(
     """
     if not (np.all((totals >= 0.0) & (totals <= sizes) & (sizes <= largest)) and largest > 0.0):
         raise ValueError("expected totals from 0 to the sizes, and sizes up to the largest")
-    _, kinds, counts = np.unique(sizes * (largest + 1.0) + totals, return_index=True, return_counts=True)
-    totals, sizes = totals[kinds], sizes[kinds]
-    limit = log(2.0 / (1.0 - confidence) * len(STAKES))
+    totals, sizes, counts = _kinds(totals, sizes, largest)
+    limit = log(2.0 / (1.0 - confidence))
 
     def low(passed: FloatArray) -> float:
         """The least rate that bets on a higher one do not exclude: their wealth falls in the rate."""
         least, most = 0.0, 1.0
         for _ in range(_ROUNDS):
             rates = np.linspace(least, most, _GRID)
-            stakes = np.multiply.outer(STAKES, (passed - np.multiply.outer(rates, sizes)) / largest)
-            excluded = int(np.count_nonzero(np.logaddexp.reduce(np.log1p(stakes) @ counts) >= limit))
+            excluded = int(np.count_nonzero(_log_wealth(passed, sizes, counts, rates, largest) >= limit))
             if not excluded:
                 break
             least, most = float(rates[excluded - 1]), float(rates[min(excluded, _GRID - 1)])
         return least
 
     return low(totals), 1.0 - low(sizes - totals)
+
+
+def difference_sequence(
+    changes: FloatArray, sizes: FloatArray, largest: float, confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Return the limits of a mean difference and the p value of "no difference", valid at all looks together.
+
+    The p value is at most 1 - confidence where the limits leave out 0, but for rounding.
+
+    Args:
+        changes: Sum of the differences of each cluster, shape (m,), from -size to its size.
+        sizes, largest, confidence, errors, source: As of `confidence_sequence`.
+
+    >>> ones = np.ones(400)
+    >>> low, high, p_value = difference_sequence(ones * (np.arange(400) % 5 == 0), ones, 1.0)
+    >>> round(low, 3), round(high, 3), p_value < 0.001
+    (0.141, 0.271, True)
+    """
+    totals = (changes + sizes) / 2.0
+    low, high = confidence_sequence(totals, sizes, largest, confidence)
+    totals, sizes, counts = _kinds(totals, sizes, largest)
+    even = np.array([0.5])
+    most = max(float(_log_wealth(side, sizes, counts, even, largest)[0]) for side in (totals, sizes - totals))
+    return 2.0 * low - 1.0, 2.0 * high - 1.0, min(2.0 * exp(-most), 1.0)
+
+
+def _kinds(totals: FloatArray, sizes: FloatArray, largest: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the totals and sizes of clusters that differ, and how many there are of each."""
+    _, kinds, counts = np.unique(sizes * (largest + 1.0) + totals, return_index=True, return_counts=True)
+    return totals[kinds], sizes[kinds], counts.astype(np.float64)
+
+
+def _log_wealth(
+    totals: FloatArray, sizes: FloatArray, counts: FloatArray, rates: FloatArray, largest: float
+) -> FloatArray:
+    """Return the logarithm of the wealth, from 1 on, of bets that the rate is higher than each of some rates."""
+    stakes = np.multiply.outer(STAKES, (totals - np.multiply.outer(rates, sizes)) / largest)
+    return np.asarray(np.logaddexp.reduce(np.log1p(stakes) @ counts) - log(len(STAKES)))

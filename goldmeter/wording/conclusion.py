@@ -407,13 +407,13 @@ def _stopped(document: MetricsReport) -> list[str]:
     why = "its target was decided" if stopped["decided"] else "more rows could not decide its target"
     asked = f"{count(stopped['rows'] - stopped['rows_left'])} of {counted(stopped['rows'], 'answer')}"
     calls = counted(stopped["calls_left"], "call was", "calls were")
-    without = "slices and differences have none"
+    without = "slices have none"
     if left := stopped.get("answers_left"):
         answers = counted(sum(one["calls"] for one in left.values()), "more answer")
         costs = [one["cost"] for one in left.values()]
         dollars = "" if None in costs else f" (about ${sum(filter(None, costs)):,.2f})"
         calls = counted(stopped["calls_left"], "call of the judge was", "calls of the judge were")
-        calls, without = f"{answers}{dollars} and {calls}", "no other number has one"
+        calls, without = f"{answers}{dollars} and {calls}", "no other rate has one"
     sentence = (
         f"The judge was asked about {asked}, in random order, until {why} (judge.stop); {calls} not needed. The "
         f"interval allows for that; {without}."

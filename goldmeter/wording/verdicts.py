@@ -59,7 +59,7 @@ class Why(Enum):
     ONE_SIDE = "only there {side}"
     NO_SIDE = "not there before or after"
     MEASURED_DIFFERENTLY = "measured differently: {changes}"
-    STOPPED = "the judge stopped when the rate was decided (judge.stop); empty it to compare"
+    STOPPED = "the judge could stop early (judge.stop), and {said}; empty it to compare"
     ONE_ANSWER = "the questions of one version or both have a single answer (dataset.draw)"
     DESIGNED_QUESTIONS = (
         "a design chose the labelled answers (dataset.labels: designed): most questions lack labels of others"

@@ -1,11 +1,11 @@
-"""The confidence sequence of a rate: its limits at any look, and its coverage at all looks together."""
+"""The confidence sequences of a rate and of a difference: limits at any look, and coverage at all looks together."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.statistics.stopping import confidence_sequence
+from goldmeter.statistics.stopping import confidence_sequence, difference_sequence
 
 SIZES = st.lists(st.integers(1, 5).flatmap(lambda size: st.tuples(st.integers(0, size), st.just(size))), max_size=60)
 
@@ -49,5 +49,36 @@ def test_the_rate_is_outside_at_any_of_many_looks_in_few_sequences(rate: float) 
         passed = (rng.random((100, 3)) < rng.beta(4 * rate, 4 - 4 * rate, (100, 1))).sum(axis=1) * 1.0
         looks = (confidence_sequence(passed[:m], np.full(m, 3.0), 3.0, 0.8) for m in range(5, 101, 5))
         missed += any(not low <= rate <= high for low, high in looks)
+
+    assert missed / draws < 0.2
+
+
+CHANGES = st.lists(
+    st.integers(1, 5).flatmap(lambda size: st.tuples(st.integers(-size, size), st.just(size))), max_size=60
+)
+
+
+@given(CHANGES, st.floats(0.5, 0.999))
+def test_limits_of_a_difference_turn_with_it_and_leave_out_0_where_p_is_small(
+    clusters: list[tuple[int, int]], confidence: float
+) -> None:
+    changes, sizes = np.array(clusters, np.float64).reshape(-1, 2).T
+
+    low, high, p_value = difference_sequence(changes, sizes, 5.0, confidence)
+
+    turned = difference_sequence(-changes, sizes, 5.0, confidence)
+    assert turned == pytest.approx((-high, -low, p_value), abs=2e-5)
+    assert -1.0 <= low <= high <= 1.0
+    if min(abs(low), abs(high)) > 2e-5:
+        assert (low > 0.0 or high < 0.0) == (p_value <= 1.0 - confidence)
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.1])
+def test_the_difference_is_outside_at_any_of_many_looks_in_few_sequences(difference: float) -> None:
+    rng, missed, draws = np.random.default_rng(8), 0, 200
+    for _ in range(draws):
+        changes = rng.choice([-1.0, 0.0, 1.0], 300, p=[0.1, 0.8 - difference, 0.1 + difference])
+        looks = (difference_sequence(changes[:m], np.ones(m), 1.0, 0.8) for m in range(10, 301, 10))
+        missed += any(not low <= difference <= high for low, high, _ in looks)
 
     assert missed / draws < 0.2

@@ -1,0 +1,96 @@
+"""Differences of verdicts by a judge that may stop early: their limits hold at every look, and need one order of rows."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from goldmeter.comparison.compared import Compared, critical_value
+from goldmeter.comparison.differences import detectable, family, uncorrected, without_sequence
+from goldmeter.comparison.pairing import Pairing
+from goldmeter.estimates.columns import Candidate
+from goldmeter.estimates.estimate_rows import BY_LOOKS
+from goldmeter.statistics.stopping import difference_sequence
+from goldmeter.wording.verdicts import Verdict
+from tests.comparison.conftest import Made
+from tests.comparison.sample import answers
+
+N = 100
+OLDER, NEWER = "+" * N, "." * 40 + "+" * (N - 40)
+
+
+def stopped(one: Compared, base_left: Collection[int] = (), head_left: Collection[int] = ()) -> Compared:
+    """The measure as of a judge that may stop, which did not ask about some rows of each version."""
+    [pairing] = one.blocks
+
+    def side(candidate: Candidate, left: Collection[int]) -> Candidate:
+        rows = np.isin(np.arange(len(candidate.keys)), [*left])
+        columns = [
+            replace(
+                column,
+                facts=replace(column.facts, stopped=True),
+                values=np.where(rows, np.nan, column.values),
+                not_asked=column.not_asked | rows,
+            )
+            for column in candidate.columns
+        ]
+        return replace(candidate, columns=columns)
+
+    new: Pairing = replace(pairing, base=side(pairing.base, base_left), head=side(pairing.head, head_left))
+    return Compared([new], one.name)
+
+
+def test_its_limits_are_those_of_the_sequence_and_wider_than_the_fixed_ones(made: Made) -> None:
+    plain = made(answers(OLDER), answers(NEWER), "exact_match")
+
+    one = uncorrected(stopped(plain), 0.95)
+
+    low, high, p_value = difference_sequence(np.repeat([-1.0, 0.0], [40, 60]), np.ones(N), 1.0)
+    fixed = uncorrected(plain, 0.95)
+    assert one == pytest.approx((-0.4, low, high, N, one.method, p_value))
+    assert str(one.method) == BY_LOOKS
+    assert one.low < fixed.low < fixed.high < one.high < 0.0
+
+
+def test_a_clear_loss_is_one_and_few_rows_tell_nothing(made: Made) -> None:
+    clear = stopped(made(answers(OLDER), answers(NEWER), "exact_match"))
+    few = stopped(made(answers("++++"), answers(".+++"), "exact_match"))
+
+    verdicts = [family([one], [0.0], 0.95)[0][0].verdict for one in (clear, few)]
+
+    assert verdicts == [Verdict.WORSE, Verdict.CANNOT_TELL]
+
+
+def test_whole_groups_count_and_the_largest_one_is_known_before(made: Made) -> None:
+    def grouped(size: int) -> list[dict[str, object]]:
+        rows = answers(NEWER)
+        return [row | {"group": f"g{place // size}"} for place, row in enumerate(rows)]
+
+    limits = {
+        size: uncorrected(stopped(made(answers(OLDER), grouped(size), "exact_match"), left, left), 0.95)
+        for size, left in ((1, ()), (5, ()), (5, range(95, 100)))
+    }
+
+    assert limits[5].low < limits[1].low < limits[1].high < limits[5].high
+
+
+def test_a_family_is_corrected_by_bonferroni(made: Made) -> None:
+    one = stopped(made(answers(OLDER), answers(NEWER), "exact_match"))
+
+    assert critical_value([one, one], 0.95) == pytest.approx(2.2414, abs=1e-4)
+
+
+def test_versions_that_asked_in_another_order_are_not_compared(made: Made) -> None:
+    plain = made(answers(OLDER), answers(NEWER), "exact_match")
+
+    assert without_sequence(stopped(plain, range(50, 100), range(70, 100)), None) is None
+    assert without_sequence(stopped(plain, (), range(70, 100)), None) is None
+    assert "judge.seed" in str(without_sequence(stopped(plain, range(50, 100), range(10)), None))
+    assert "fixed number of rows" in str(
+        without_sequence(stopped(made(answers("++"), answers("+."), "bleu.value")), None)
+    )
+
+
+def test_nothing_is_said_of_what_more_rows_would_show(made: Made) -> None:
+    assert detectable(stopped(made(answers(OLDER), answers(NEWER), "exact_match")), 0.95) is None

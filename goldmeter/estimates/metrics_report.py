@@ -759,15 +759,16 @@ class LimitsOfColumn(TypedDict):
 
 
 class StoppedEntry(TypedDict):
-    """A judge that asks until its rate is decided (`judge.stop`), as the metadata of data/judge state it.
+    """A judge that asks until its measure is decided (`judge.stop`), as the metadata of data/judge state it.
 
-    decided: whether it is, of every candidate. rows: that could be asked about. rows_left, calls_left: that were not
-    needed. tokens_left: model → those of their prompts and replies, about. limits: score column → candidate. looks: one
-    a block. answers_left: candidate with a model → what it was not asked; the rows that are left are in no table then.
+    target: none where the best system is sought. decided: whether the target is, of every candidate, or which is best.
+    rows: that could be asked about. rows_left, calls_left: that were not needed. tokens_left: model → those of their
+    prompts and replies, about. limits: score column → candidate. looks: one a block. answers_left: candidate with a
+    model → what it was not asked; the rows that are left are in no table then.
     """
 
     measure: str
-    target: float
+    target: NotRequired[float]
     decided: bool
     rows: int
     rows_left: int

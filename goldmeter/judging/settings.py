@@ -101,7 +101,8 @@ class Judge(Section):
     retest: the share of the judged rows that is asked about twice; the second verdict is no part of the score.
     preference: between the answers of two candidates; None: not asked.
     logprobs: whether a chat server is asked for the log-probabilities of its verdicts, as far as it has them.
-    stop: a measure and its target; no more rows are asked about than it takes to decide on it.
+    stop: a measure and its target, or `difference`; no more rows are asked about than it takes to decide on the target,
+    or on which system is best.
     """
 
     provider: Literal["none", "offline", "openai", "decisions", "cascade"]
@@ -125,7 +126,9 @@ class Judge(Section):
     retest: Annotated[float, Field(ge=0, le=1)] = 0.0
     preference: Preferences | None = None
     logprobs: Literal["auto", "off"] = "auto"
-    stop: dict[str, Annotated[float, Field(gt=0, lt=1)]] = Field(default_factory=dict, max_length=1)
+    stop: dict[str, Literal["difference"] | Annotated[float, Field(gt=0, lt=1)]] = Field(
+        default_factory=dict, max_length=1
+    )
 
     @classmethod
     def defaults_beside(cls, stated: Mapping[str, Any], default: Mapping[str, Any]) -> Mapping[str, Any]:

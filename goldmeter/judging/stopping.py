@@ -1,4 +1,4 @@
-"""Asks a judge in random order, and stops when its rate is certain to meet a target, or to miss it (`judge.stop`)."""
+"""Asks a judge in random order, and stops when a target, or which system is best, is decided (`judge.stop`)."""
 
 import sys
 from collections import Counter
@@ -21,6 +21,7 @@ from goldmeter.estimates.judge_bias import STATED_IN_WORDS, STATED_RATE
 from goldmeter.estimates.metrics_report import LookEntry, StoppedEntry
 from goldmeter.estimates.primary import VERDICT, TargetVerdict
 from goldmeter.judging.cascade import Division
+from goldmeter.judging.followed_difference import RateDifference, best_of
 from goldmeter.judging.followed_rate import CONFIDENCE, DECISIONS, Rate
 from goldmeter.judging.plan import PanelPlan, Plan
 from goldmeter.judging.rows import missing, requests_about
@@ -104,32 +105,51 @@ def decided_before(
 
 
 class _Look(NamedTuple):
-    """What is known after a block. share: of the groups that were asked about so far. rates: of each system."""
+    """What is known after a block.
+
+    share: of the groups that were asked about so far. is_decided: whether that is known which was asked for. is_over:
+    whether it is, or can't be.
+    """
 
     share: float
     tally: Tally
-    rates: Mapping[str, Rate]
     entry: LookEntry
+    is_decided: bool
+    is_over: bool
 
 
 def _looks(
     division: Division, options: Judge, ledger: Verdicts, run: RunJudge, ask: Callable[[Division], object]
 ) -> Iterator[_Look]:
     """Ask block by block until it is over; yield what is known after each."""
-    [(name, target)] = options.stop.items()
     tally = Tally(division, options)
-    _require_possible(division, tally.followed(name), name, target)
+    _require_possible(division, tally, options)
     first = 0.0
     for last in shares_at(len(tally.groups), by_batch=run.batch):
         block = division.some(_between(options, first, last))
         ask(block)
         tally.add(block, ledger)
-        rates = tally.followed(name)
-        limits = {system: [round(limit, 6) for limit in one.shown] for system, one in rates.items()}
-        yield _Look(last, tally, rates, {"rows": tally.rows_asked, "limits": limits})
-        if all(one.is_over(target) for one in rates.values()):
+        yield (look := _look(last, tally, options))
+        if look.is_over:
             return
         first = last
+
+
+def _look(share: float, tally: Tally, options: Judge) -> _Look:
+    [(name, goal)] = options.stop.items()
+    followed: Mapping[str, Rate | RateDifference]
+    if isinstance(goal, str):
+        found = tally.differences(name)
+        is_decided = best_of(tally.systems, found) is not None
+        is_over = is_decided or all(one.is_over for one in found.values())
+        followed = {f"{second} − {first}": one for (first, second), one in found.items()}
+    else:
+        rates = tally.followed(name)
+        is_decided = all(one.verdict(goal) in DECISIONS for one in rates.values())
+        is_over = all(one.is_over(goal) for one in rates.values())
+        followed = {**rates}
+    limits = {of: [round(limit, 6) for limit in one.shown] for of, one in followed.items()}
+    return _Look(share, tally, {"rows": tally.rows_asked, "limits": limits}, is_decided, is_over)
 
 
 def _between(options: Judge, first: float, last: float) -> Callable[[pa.Table], Mask]:
@@ -150,13 +170,33 @@ def shares_at(groups: int, *, by_batch: bool = False) -> list[float]:
     return [(look + 1) / looks for look in range(looks)]
 
 
-def _require_possible(division: Division, rates: Mapping[str, Rate], name: str, target: float) -> None:
-    """Raise ParamsError if the rows, or the judge, can't show the target; rates: before any row was asked about."""
+def _require_possible(division: Division, tally: Tally, options: Judge) -> None:
+    """Raise ParamsError if the rows, or the judge, can't show what is sought; tally: before any call."""
+    [(name, goal)] = options.stop.items()
     facts, path = next((about(part.schema) for part in division.parts()), {}), f"judge.stop.{name}"
     if LABEL in stated(facts):
         raise ParamsError(f"{path}: human labels decide here, not verdicts alone; leave judge.stop empty")
     if WEIGHT in facts:
         raise ParamsError(f"{path}: with dataset.weight, rows do not count equally; leave one of the two empty")
+    if isinstance(goal, str):
+        _require_two(tally, name, path)
+    else:
+        _require_reachable(tally.followed(name), name, goal, path)
+
+
+def _require_two(tally: Tally, name: str, path: str) -> None:
+    if len(tally.systems) == 1:
+        raise ParamsError(f"{path}: one system differs from none; name a target, or leave judge.stop empty")
+    for (first, second), one in tally.differences(name).items():
+        groups = int((one.to_come > 0.0).sum())
+        if not one.can_be(1):
+            raise ParamsError(
+                f"{path}: {first} and {second} share {counted(groups, 'row or group', 'rows or groups')} to judge, too "
+                "few to show a difference if every one differs; leave judge.stop empty"
+            )
+
+
+def _require_reachable(rates: Mapping[str, Rate], name: str, target: float, path: str) -> None:
     if name == VERDICT and (best := _best()) < target:
         raise ParamsError(
             f"{path}: no verdicts can show a rate of {rate(target)}: the judge's own error, {STATED_IN_WORDS}, leaves "
@@ -184,7 +224,7 @@ def _stopped(
     division: Division, options: Judge, ledger: Verdicts, run: RunJudge, looks: Sequence[_Look]
 ) -> tuple[Judge, dict[str, Any]]:
     """Say what was saved, and describe it."""
-    [(name, target)] = options.stop.items()
+    [(name, goal)] = options.stop.items()
     last, tally = looks[-1], looks[-1].tally
     plans = [_left(division, options, juror, ledger, run, last.share) for juror in options.jurors]
     plan, rows, left = PanelPlan.of(plans, options.juror_names), tally.rows, tally.rows - tally.rows_asked
@@ -197,8 +237,7 @@ def _stopped(
         replies[one.model] += round(one.tokens - one.prompt)
     facts: StoppedEntry = {
         "measure": name,
-        "target": target,
-        "decided": all(one.verdict(target) in DECISIONS for one in last.rates.values()),
+        "decided": last.is_decided,
         "rows": rows,
         "rows_left": left,
         "calls_left": plan.calls,
@@ -206,6 +245,8 @@ def _stopped(
         "limits": tally.limits(),
         "looks": [look.entry for look in looks],
     }
+    if not isinstance(goal, str):
+        facts["target"] = goal
     return options.asked_partly(last.share) if left else options, {STOPPED: facts}
 
 
@@ -237,9 +278,10 @@ def check_stop(sections: Mapping[str, Any]) -> None:
         targets, path = sections["report"].targets, f"judge.stop.{name}"
         if name != (primary or VERDICT):
             raise ParamsError(f"{path}: the measure that decides is {primary or VERDICT}; set gate.primary to {name}")
-        if targets.get(name, target) != target:
+        if not isinstance(target, str) and targets.get(name, target) != target:
             raise ParamsError(f"{path}: {target:g}, but report.targets.{name} is {targets[name]:g}; state one of them")
-        if confidence != CONFIDENCE:
-            raise ParamsError(f"{path}: aggregate.confidence is {confidence:g}; a judge stops by {CONFIDENCE:g} only")
+        for place, stated_one in (("aggregate", confidence), ("gate", sections["gate"].confidence)):
+            if stated_one != CONFIDENCE:
+                raise ParamsError(f"{path}: {place}.confidence is {stated_one:g}; a judge stops by {CONFIDENCE:g} only")
         if sections["dataset"].has_draws or sections["aggregate"].mix:
             raise ParamsError(f"{path}: not with dataset.draw or aggregate.mix; leave them or judge.stop empty")

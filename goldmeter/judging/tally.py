@@ -1,6 +1,7 @@
 """Counts the verdicts of each group of rows, block by block, for a judge that may stop (`judge.stop`)."""
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from goldmeter.estimates.metrics_report import LimitsOfColumn
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.judging.cascade import Division
-from goldmeter.judging.followed_rate import Rate
+from goldmeter.judging.followed_difference import RateDifference
+from goldmeter.judging.followed_rate import CONFIDENCE, Rate
 from goldmeter.judging.panel_verdicts import verdicts_on
 from goldmeter.judging.settings import Judge
 from goldmeter.judging.statuses import ANSWERED, STATUSES, groups_of, statuses_by_metric
@@ -69,8 +71,13 @@ class Tally:
 
         Both differ with several draws only.
         """
-        number = 1 if measure == VERDICT else -1
-        return {system: self._rate(system, measure, number) for system in self.systems}
+        return {system: self._rate(system, measure, _number(measure)) for system in self.systems}
+
+    def differences(self, measure: str) -> dict[tuple[str, str], RateDifference]:
+        """Two systems → the difference of these rates, at a confidence that all of them have together (Bonferroni)."""
+        pairs = [*combinations(self.systems, 2)]
+        confidence = 1.0 - (1.0 - CONFIDENCE) / max(len(pairs), 1)
+        return {pair: self._difference(*pair, measure, confidence) for pair in pairs}
 
     def limits(self) -> dict[str, dict[str, LimitsOfColumn]]:
         """Score column → system → the limits of its mean score and of its pass rate."""
@@ -95,10 +102,26 @@ class Tally:
         totals = np.minimum(asked[:, number], asked[:, 0])  # sums of fractions may be a last digit above
         return Rate(asked[:, 0], totals, to_judge[~self.is_asked], largest, measure == VERDICT)
 
+    def _difference(self, first: str, second: str, measure: str, confidence: float) -> RateDifference:
+        """The difference of two systems; of a group in which verdicts are missing, by the rows that can have both."""
+        both = [self.systems[first], self.systems[second]]
+        to_judge = self.to_judge[measure][both].min(axis=0)
+        known = self.known[measure][both][:, self.is_asked]
+        sizes, (base, head) = known[:, :, 0].min(axis=0), known[:, :, _number(measure)]
+        discordant = np.minimum(np.minimum(base + head, 2.0 * sizes - base - head), sizes).clip(0.0)
+        changes, largest = np.clip(head - base, -sizes, sizes), max(float(to_judge.max()), 1.0)
+        to_come, by_judge = to_judge[~self.is_asked], measure == VERDICT
+        return RateDifference(changes, sizes, float(discordant.sum()), to_come, largest, by_judge, confidence)
+
     def _places(self, part: pa.Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         systems = [self.systems.setdefault(name, len(self.systems)) for name in part["candidate"].to_pylist()]
         groups = [self.groups.setdefault(name, len(self.groups)) for name in groups_of(part)]
         return np.array(systems, np.intp), np.array(groups, np.intp)
+
+
+def _number(measure: str) -> int:
+    """The column of `Tally.known` that is followed."""
+    return 1 if measure == VERDICT else -1
 
 
 def _scores(part: pa.Table, by_offline: Floats, options: Judge, ledger: Verdicts) -> list[tuple[JudgeMetric, Floats]]:

@@ -392,8 +392,9 @@ def _first_screen(document: metrics_report.MetricsReport, run: _Run) -> metrics_
     stopped, targets = run.stopped, {**params.report.targets}
     counted = [one for one in scored if not (one.labels_designed and decides.name == human_labels.LABEL)]
     if stopped:
-        targets.setdefault(stopped["measure"], stopped["target"])
         document["stopped"] = stopped
+        if "target" in stopped:
+            targets.setdefault(stopped["measure"], stopped["target"])
         # The intervals of failures and slices are those of a fixed number of rows.
         counted = [] if stopped["rows_left"] else counted
     shares = failures.frequencies(

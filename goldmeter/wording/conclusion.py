@@ -404,7 +404,8 @@ def _stopped(document: MetricsReport) -> list[str]:
     stopped = document.get("stopped")
     if not stopped or not stopped["rows_left"]:
         return []
-    why = "its target was decided" if stopped["decided"] else "more rows could not decide its target"
+    what = "its target" if "target" in stopped else "which is best"
+    why = f"{what} was decided" if stopped["decided"] else f"more rows could not decide {what}"
     asked = f"{count(stopped['rows'] - stopped['rows_left'])} of {counted(stopped['rows'], 'answer')}"
     calls = counted(stopped["calls_left"], "call was", "calls were")
     without = "slices have none"

@@ -31,6 +31,7 @@ from tests.judge_server import JudgeServer, Reply, completion, verdict
 from tests.own_judge import METRICS, pleased, write_prompt
 from tests.small_project import edit, write
 from tests.test_judge import HOW, column, judged, params, rows, server
+from tests.test_report import words_of
 
 __all__ = ["server"]
 STOP = {"stop": {"meaning_match": 0.8}}
@@ -154,6 +155,44 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
     )
 
 
+def write_two(right: int, other: int) -> None:
+    """600 questions, of any ten of which the systems answer so many."""
+    write(
+        Path(),
+        [
+            {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i}",
+             "topic": "x", "language": "en", "aurora": f"answer {i}" if i % 10 < right else f"mistake {i}",
+             "borealis": f"answer {i}" if i % 10 < other else f"mistake {i}"}
+            for i in range(600)
+        ],
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("project")
+def test_it_stops_when_one_system_is_better_for_certain_and_the_page_says_which(server: JudgeServer) -> None:
+    write_two(9, 4)
+    settle(server.url, stop={"meaning_match": "difference"})
+    both = {name: {"response": name} for name in ("aurora", "borealis")}
+    edit(lambda content: content["dataset"].update(candidates=both))
+
+    for stage in stages():
+        run(stage)
+
+    document = json.loads(Path(metrics_report.METRICS).read_text(encoding="utf-8"))
+    stopped, [pair] = document["stopped"], document["comparisons"]
+    assert stopped["decided"]
+    assert "target" not in stopped
+    assert stopped["rows_left"] > 800
+    [limits] = [look["limits"]["borealis − aurora"] for look in stopped["looks"][-1:]]
+    difference = pair["measures"]["meaning_match"]
+    assert (difference["verdict"], difference["n"]) == ("worse", (1200 - stopped["rows_left"]) / 2)
+    assert limits[0] <= difference["difference"]["low"] < difference["difference"]["high"] <= limits[1] < 0.0
+    assert difference["difference"]["method"].startswith("confidence sequence (judge.stop)")
+    page = Path("reports/index.html").read_text(encoding="utf-8")
+    assert "aurora is better than borealis by judge m" in page
+    assert "until which is best was decided (judge.stop)" in words_of(page)
+
+
 def stop_by(url: str, folder: Path) -> None:
     judged(Parts(folder / "rows"), params(base_url=url, **STOP), folder / "store")
 
@@ -202,8 +241,9 @@ def test_it_stops_when_the_judges_own_error_leaves_the_target_open(server: Judge
 def test_what_can_not_be_decided_is_refused_before_a_call(server: JudgeServer, tmp_path: Path) -> None:
     few, many = rows(tmp_path / "few", answers(30, 9)), rows(tmp_path / "many", answers(100, 9))
     silent = rows(tmp_path / "silent", [(f"q{i}", None) for i in range(100)])
-    refused: list[tuple[Parts, float, RunJudge, str]] = [
+    refused: list[tuple[Parts, float | str, RunJudge, str]] = [
         (few, 0.8, HOW, "a has 30 rows or groups to judge, too few to show a rate of 80.0 % if every one passes"),
+        (many, "difference", HOW, "one system differs from none"),
         (many, 0.9, HOW, "no verdicts can show a rate of 90.0 %: the judge's own error"),
         (silent, 0.8, HOW, "a has no answer to judge"),
     ]
@@ -221,6 +261,7 @@ def test_what_can_not_be_decided_is_refused_before_a_call(server: JudgeServer, t
         ({"stop": {"politeness": 0.5}}, "stop needs its measure among metrics, with a pass rate"),
         ({"preference": {}}, "stop needs preference empty"),
         ({"stop": {"meaning_match": 1.0}}, "judge.stop.meaning_match"),
+        ({"stop": {"meaning_match": "best"}}, "judge.stop.meaning_match"),
         ({"stop": {"meaning_match": 0.5, "similarity_judge": 0.5}}, "judge.stop"),
     ],
 )
@@ -236,6 +277,7 @@ def test_settings_that_do_not_go_with_a_stop_are_refused(options: dict[str, Any]
         (("gate", "primary"), "exact_match", "the measure that decides is exact_match"),
         (("report", "targets"), {"meaning_match": 0.85}, "0.8, but report.targets.meaning_match is 0.85"),
         (("aggregate", "confidence"), 0.9, "aggregate.confidence is 0.9"),
+        (("gate", "confidence"), 0.9, "gate.confidence is 0.9"),
         (("aggregate", "mix"), {"topic": {"x": 1.0}}, "not with dataset.draw or aggregate.mix"),
     ],
 )

@@ -1,0 +1,94 @@
+"""The difference of two systems' rates while a judge asks in random order, and whether more can decide its sign."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from goldmeter.estimates.headline import standard_error
+from goldmeter.estimates.judge_bias import Unlikeness, difference_scale
+from goldmeter.estimates.primary import VERDICT
+from goldmeter.estimates.signature import VerdictSource
+from goldmeter.statistics.arrays import FloatArray
+
+# A judge whose error is stated, as that of a language model is.
+_MODEL = VerdictSource.of(f"{VERDICT}|provider:openai")
+
+
+@dataclass(frozen=True)
+class RateDifference:
+    """What is known of the second system's rate less the first one's, on the rows of both.
+
+    changes, sizes: of each group, the sum of the differences, and the rows with both verdicts, shape (m,). discordant:
+    the most of these rows whose verdicts can differ. to_come: the rows of each group that was not asked about. largest:
+    the most rows of a group. by_judge: whether people's difference is another one. confidence: of the limits.
+    """
+
+    changes: FloatArray
+    sizes: FloatArray
+    discordant: float
+    to_come: FloatArray
+    largest: float
+    by_judge: bool
+    confidence: float
+
+    @cached_property
+    def limits(self) -> tuple[float, float]:
+        """The limits of the difference of the verdicts, by their confidence sequence."""
+        from goldmeter.statistics.stopping import difference_sequence
+
+        return difference_sequence(self.changes, self.sizes, self.largest, self.confidence)[:2]
+
+    @cached_property
+    def shown(self) -> tuple[float, float]:
+        """The limits that the report shows, or wider ones: a judge may err on all answers and all discordant rows."""
+        low, high = self.limits
+        n = self.sizes.sum()
+        if not n:
+            return low, high
+        return self._shown(low, min(max(self.changes.sum() / n, low), high), high, self.discordant / n)
+
+    @property
+    def sign(self) -> int:
+        """1 if the second system is better for certain, -1 if the first one is, else 0."""
+        low, high = self.shown
+        return int(low > 0.0) - int(high < 0.0)
+
+    def can_be(self, sign: int) -> bool:
+        """Whether more rows could still lead to this sign, 1 or -1.
+
+        They can't if the rest would not suffice though all of it differed in this direction, or if the judge's own
+        error is too large at every difference within the limits.
+        """
+        n, end = self.sizes.sum(), self.limits[sign > 0]
+        low, high = self._shown(end, end, end, max(abs(end), self.discordant / n if n else 0.0))
+        if (low if sign > 0 else -high) <= 0.0:
+            return False
+        sizes, changes = np.append(self.sizes, self.to_come), np.append(self.changes, sign * self.to_come)
+        most = self.discordant + self.to_come.sum()
+        return replace(self, sizes=sizes, changes=changes, discordant=most).sign == sign
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the sign is decided, or can't be."""
+        return self.sign != 0 or not any(self.can_be(sign) for sign in (1, -1))
+
+    def _shown(self, low: float, value: float, high: float, discordant: float) -> tuple[float, float]:
+        from goldmeter.statistics import people_difference
+
+        if not self.by_judge:
+            return low, high
+        scale = difference_scale(_MODEL, Unlikeness(min(discordant, 1.0), 1.0)).value
+        sampling = standard_error(low, high, self.confidence) ** 2
+        found = people_difference(value, scale, sampling, confidence=self.confidence)
+        return min(found.low, low), max(found.high, high)
+
+
+def best_of(systems: Iterable[str], differences: Mapping[tuple[str, str], RateDifference]) -> str | None:
+    """Return the system that is better for certain than each other one, if there is one."""
+    better = [
+        (second, first) if one.sign > 0 else (first, second) for (first, second), one in differences.items() if one.sign
+    ]
+    names = [*systems]
+    return next((name for name in names if sum(name == one for one, _ in better) == len(names) - 1), None)

@@ -1,7 +1,7 @@
 """Releases that a judge stops early (`judge.stop`), simulated: `python -m benchmarks.stopping`.
 
-A line a cell: how often the decision is wrong or the interval at the stop misses the rate, how often there is a
-decision, and the share of rows that were asked about.
+A line a cell: how often the decision is wrong or the interval at the stop misses the rate, or the difference of two
+systems; how often there is a decision, and the share of rows that were asked about.
 """
 
 import argparse
@@ -14,8 +14,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from goldmeter.estimates.judge_bias import STATED_RATE
+from goldmeter.estimates.judge_bias import STATED, STATED_RATE
 from goldmeter.estimates.primary import TargetVerdict
+from goldmeter.judging.followed_difference import RateDifference
 from goldmeter.judging.followed_rate import CONFIDENCE, Rate
 from goldmeter.judging.statuses import Mask
 from goldmeter.judging.stopping import shares_at
@@ -28,6 +29,11 @@ ROWS = (200, 500, 1000, 2000)
 NEAR, FAR = (0.0, -0.02, -0.05, -0.10, 0.05, 0.10), (0.0, -0.05, -0.10, -0.25)
 # Rows of a group, and the share of their variance that they have in common.
 GROUP, ALIKE = 5, 0.3
+# Differences of two systems; the share of rows on which they differ, and of those by a judge that errs.
+PAIRED, PAIRED_FAR = (0.0, 0.02, 0.05, 0.10), (0.0, 0.10, 0.25)
+DISCORDANT, DISCORDANT_FAR = 0.15, 0.3
+# Draws of an answer, and the share of rows whose chance to be right is another one in the second system.
+DRAWS, REDRAWN = 3, 0.3
 # Degrees of freedom of a judge's error, as goldmeter.statistics.transported takes it.
 DEGREES = 4
 # Releases in memory at a time.
@@ -35,22 +41,46 @@ AT_ONCE = 200
 
 
 class Cell(NamedTuple):
-    """A design: rows, the distance of the rate from the target, rows in groups, a judge that errs, and batches."""
+    """A design: rows, the distance of the rate from the target, rows in groups, a judge that errs, and batches.
+
+    paired: the difference of two systems is followed, and `difference` is the true one. drawn: each answers a question
+    several times.
+    """
 
     n: int
     difference: float
     grouped: bool = False
     errs: bool = False
     batched: bool = False
+    paired: bool = False
+    drawn: bool = False
 
     @property
     def name(self) -> str:
         """The design in words."""
         kinds = {"a judge that errs": self.errs, f"groups of {GROUP}": self.grouped, "rows by batch": self.batched}
-        return next((kind for kind, is_so in kinds.items() if is_so), "rows")
+        kinds[f"{DRAWS} draws"] = self.drawn
+        design = next((kind for kind, is_so in kinds.items() if is_so), "rows")
+        return f"two systems, {design}" if self.paired else design
+
+    @property
+    def target(self) -> float:
+        """What the rate is compared with: for two systems, the mean of `(1 + difference) / 2` of rows without one."""
+        return 0.5 if self.paired else TARGET
+
+    @property
+    def truth(self) -> float:
+        """The true rate, or mean."""
+        return self.target + (self.difference / 2.0 if self.paired else self.difference)
 
     def totals(self, rng: np.random.Generator) -> tuple[FloatArray, int]:
-        """Passing rows of each group in the order in which they are asked, and the rows of a group."""
+        """Passing rows of each group in the order in which they are asked, and the rows of a group.
+
+        For two systems, half of what the rows of a group gain and have.
+        """
+        if self.paired:
+            changes, size = self._changes(rng)
+            return (changes + size) / 2.0, size
         rate = TARGET + self.difference
         if self.errs:
             rate = float(np.clip(rate + STATED_RATE * rng.standard_t(DEGREES), 0.0, 1.0))
@@ -59,6 +89,28 @@ class Cell(NamedTuple):
         weight = 1.0 / ALIKE - 1.0
         own = rng.beta(rate * weight, (1.0 - rate) * weight, self.n // GROUP)
         return rng.binomial(GROUP, own).astype(np.float64), GROUP
+
+    def _changes(self, rng: np.random.Generator) -> tuple[FloatArray, int]:
+        discordant, difference = DISCORDANT, self.difference
+        if self.drawn:
+            chances = rng.beta(0.25, 0.25, (2, self.n))
+            mean = 0.5 + self.difference / REDRAWN
+            chances[1] = np.where(
+                rng.random(self.n) < REDRAWN, rng.beta(mean / 2.0, (1.0 - mean) / 2.0, self.n), chances[0]
+            )
+            passed = rng.binomial(DRAWS, chances)
+            return (passed[1] - passed[0]) / DRAWS, 1
+        if self.errs:
+            discordant = DISCORDANT_FAR
+            error = STATED * np.sqrt(discordant) * rng.standard_t(DEGREES)
+            difference = float(np.clip(difference + error, -discordant, discordant))
+        shares = [(discordant - difference) / 2.0, 1.0 - discordant, (discordant + difference) / 2.0]
+        if not self.grouped:
+            return rng.choice([-1.0, 0.0, 1.0], self.n, p=shares), 1
+        weight = 1.0 / ALIKE - 1.0
+        own = rng.dirichlet(weight * np.array(shares), self.n // GROUP)
+        counts = rng.multinomial(GROUP, own)
+        return (counts[:, 2] - counts[:, 0]).astype(np.float64), GROUP
 
 
 class Ended(NamedTuple):
@@ -71,7 +123,9 @@ class Ended(NamedTuple):
 
 def by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
     """Let the judge stage stop each release; totals: of the groups of each release, shape (r, groups)."""
-    target, truth, groups, ended = TARGET, TARGET + cell.difference, totals.shape[1], list[tuple[bool, float, bool]]()
+    if cell.paired:
+        return _pairs_by_stage(cell, totals, size)
+    target, truth, groups, ended = cell.target, cell.truth, totals.shape[1], list[tuple[bool, float, bool]]()
     for passed in totals:
         for asked in looks_of(groups, by_batch=cell.batched):
             rest = np.full(groups - asked, float(size))
@@ -82,6 +136,22 @@ def by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
         is_wrong = verdict is (TargetVerdict.NOT_MET if cell.difference >= 0.0 else TargetVerdict.MET)
         is_outside = not cell.errs and not low <= truth <= high
         ended.append((verdict is not TargetVerdict.UNDECIDED, asked / groups, is_wrong or is_outside))
+    decided, asked_shares, wrong = zip(*ended, strict=True)
+    return Ended(np.array(decided), np.array(asked_shares), np.array(wrong))
+
+
+def _pairs_by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
+    groups, ended = totals.shape[1], list[tuple[bool, float, bool]]()
+    for gained in 2.0 * totals - size:
+        for asked in looks_of(groups, by_batch=cell.batched):
+            rest, seen = np.full(groups - asked, float(size)), gained[:asked]
+            most, sizes = float(np.abs(seen).sum()), np.full(asked, float(size))
+            known = RateDifference(seen, sizes, most, rest, float(size), cell.errs, CONFIDENCE)
+            if known.is_over:
+                break
+        is_outside = not cell.errs and not known.limits[0] <= cell.difference <= known.limits[1]
+        is_wrong = known.sign not in {0, np.sign(cell.difference)}
+        ended.append((known.sign != 0, asked / groups, is_wrong or is_outside))
     decided, asked_shares, wrong = zip(*ended, strict=True)
     return Ended(np.array(decided), np.array(asked_shares), np.array(wrong))
 
@@ -99,7 +169,7 @@ def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
     def reaches(growth: FloatArray) -> Mask:
         return np.asarray(np.logaddexp.reduce(growth) >= limit)
 
-    sides = [(totals, TARGET), (size - totals, 1.0 - TARGET)]
+    sides = [(totals, cell.target), (size - totals, 1.0 - cell.target)]
     grown = [wealth(*side) for side in sides]
     rest = groups - looks
     could = [
@@ -110,8 +180,7 @@ def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
     over = is_met | is_missed | ~(could[0] | could[1])
     over[:, -1] = True
     last = (np.arange(len(totals)), over.argmax(axis=1))
-    truth = TARGET + cell.difference
-    outside = reaches(wealth(totals, truth)) | reaches(wealth(size - totals, 1.0 - truth))
+    outside = reaches(wealth(totals, cell.truth)) | reaches(wealth(size - totals, 1.0 - cell.truth))
     wrong = is_missed if cell.difference >= 0.0 else is_met
     return Ended((is_met | is_missed)[last], looks[last[1]] / groups, (wrong | outside)[last])
 
@@ -128,18 +197,22 @@ def cells() -> Iterator[Cell]:
         yield from (Cell(n, difference, grouped=True) for difference in NEAR)
     yield from (Cell(n, difference, batched=True) for n in ROWS for difference in NEAR)
     yield from (Cell(n, difference, errs=True) for n in ROWS for difference in FAR)
+    designs: tuple[dict[str, bool], ...] = ({}, {"grouped": True}, {"drawn": True}, {"batched": True})
+    yield from (Cell(n, difference, paired=True, **one) for one in designs for n in ROWS for difference in PAIRED)
+    yield from (Cell(n, difference, errs=True, paired=True) for n in ROWS for difference in PAIRED_FAR)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table; returns 1 if a cell is wrong too often, 3 Monte Carlo standard errors allowed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stopping", description="Releases that stop early.")
     parser.add_argument("--releases", type=int, default=2000, help="of a cell")
+    parser.add_argument("--paired", action="store_true", help="two systems only")
     parser.add_argument("--rows", type=int, choices=ROWS, nargs="*", default=ROWS)
     options = parser.parse_args(arguments)
     table = Table("design", "rows", "points off", "wrong", "decided", "asked, median", "asked, 90 %")
     limit, worst = 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / options.releases), 0.0
     for number, cell in enumerate(cells()):
-        if cell.n not in options.rows:
+        if cell.n not in options.rows or (options.paired and not cell.paired):
             continue
         rng = np.random.default_rng([SEED, number])
         how, parts = by_stage if cell.errs else at_once, list[Ended]()

@@ -1,4 +1,4 @@
-"""Differences of verdicts by a judge that may stop early: their limits hold at every look, and need one order of rows."""
+"""Differences of verdicts by a judge that may stop early: limits that hold at every look, and one order of rows."""
 
 from collections.abc import Collection
 from dataclasses import replace

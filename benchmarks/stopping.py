@@ -21,7 +21,7 @@ from goldmeter.judging.followed_rate import CONFIDENCE, Rate
 from goldmeter.judging.statuses import Mask
 from goldmeter.judging.stopping import shares_at
 from goldmeter.statistics.arrays import FloatArray
-from goldmeter.statistics.stopping import STAKES
+from goldmeter.statistics.stopping import EVEN, STAKES
 
 TARGET, SEED = 0.8, 44
 ROWS = (200, 500, 1000, 2000)
@@ -163,7 +163,7 @@ def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
 
     def wealth(passing: FloatArray, rate: float) -> FloatArray:
         """Of each stake, release and look, the logarithm of the wealth of bets on more than the rate."""
-        own = np.log1p(np.multiply.outer(STAKES, passing / size - rate))
+        own = np.log1p(np.multiply.outer(STAKES, (passing / size - rate) / max(rate, EVEN)))
         return np.asarray(own.cumsum(axis=2)[:, :, looks - 1], np.float64)
 
     def reaches(growth: FloatArray) -> Mask:
@@ -173,7 +173,7 @@ def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
     grown = [wealth(*side) for side in sides]
     rest = groups - looks
     could = [
-        reaches(growth + np.multiply.outer(np.log1p(STAKES * (1.0 - rate)), rest)[:, None])
+        reaches(growth + np.multiply.outer(np.log1p(STAKES * (1.0 - rate) / max(rate, EVEN)), rest)[:, None])
         for growth, (_, rate) in zip(grown, sides, strict=True)
     ]
     is_met, is_missed = map(reaches, grown)

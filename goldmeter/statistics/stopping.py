@@ -6,9 +6,10 @@ import numpy as np
 
 from goldmeter.statistics.arrays import FloatArray
 
-# Stakes, as shares of the largest one that keeps the wealth positive. The best stake for n rows is about 3.5 / sqrt(n);
-# closer ones gain no width, as each takes its share of the confidence.
-STAKES = 0.99 / 2.0 ** np.arange(6)
+# Stakes, as shares of the largest one that keeps the wealth positive, for rates below EVEN of that of EVEN: the rates
+# of groups and differences vary little, so that large stakes are the best ones. Closer ones gain no width, as each takes
+# its share of the confidence.
+STAKES, EVEN = 0.99 / 2.0 ** np.arange(7), 0.5
 # Rates that are tried at once, and how often, ever closer: limits are exact to 4e-6.
 _GRID, _ROUNDS = 65, 3
 
@@ -35,7 +36,7 @@ def confidence_sequence(
 
     >>> ones = np.ones(100)
     >>> [round(limit, 3) for limit in confidence_sequence(ones * (np.arange(100) < 80), ones, 1.0)]
-    [0.647, 0.908]
+    [0.65, 0.907]
     """
     if not (np.all((totals >= 0.0) & (totals <= sizes) & (sizes <= largest)) and largest > 0.0):
         raise ValueError("expected totals from 0 to the sizes, and sizes up to the largest")
@@ -70,12 +71,12 @@ def difference_sequence(
     >>> ones = np.ones(400)
     >>> low, high, p_value = difference_sequence(ones * (np.arange(400) % 5 == 0), ones, 1.0)
     >>> round(low, 3), round(high, 3), p_value < 0.001
-    (0.141, 0.271, True)
+    (0.14, 0.272, True)
     """
     totals = (changes + sizes) / 2.0
     low, high = confidence_sequence(totals, sizes, largest, confidence)
     totals, sizes, counts = _kinds(totals, sizes, largest)
-    even = np.array([0.5])
+    even = np.array([EVEN])
     most = max(float(_log_wealth(side, sizes, counts, even, largest)[0]) for side in (totals, sizes - totals))
     return 2.0 * low - 1.0, 2.0 * high - 1.0, min(2.0 * exp(-most), 1.0)
 
@@ -90,5 +91,6 @@ def _log_wealth(
     totals: FloatArray, sizes: FloatArray, counts: FloatArray, rates: FloatArray, largest: float
 ) -> FloatArray:
     """Return the logarithm of the wealth, from 1 on, of bets that the rate is higher than each of some rates."""
-    stakes = np.multiply.outer(STAKES, (totals - np.multiply.outer(rates, sizes)) / largest)
+    gains = (totals - np.multiply.outer(rates, sizes)) / (largest * np.maximum(rates, EVEN)[:, None])
+    stakes = np.multiply.outer(STAKES, gains)
     return np.asarray(np.logaddexp.reduce(np.log1p(stakes) @ counts) - log(len(STAKES)))

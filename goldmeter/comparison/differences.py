@@ -320,7 +320,11 @@ def without_sequence(one: Compared, weighting: Weighting | None) -> str | None:
     for rows in one.rows():
         base, head = rows.not_asked
         more |= [np.any(head & ~base), np.any(base & ~head)]
-    return "both versions asked in another order: they differ in judge.seed or in their groups" if more.all() else None
+    return (
+        "each version asked about rows that the other left out: they differ in judge.seed, groups or filters"
+        if more.all()
+        else None
+    )
 
 
 def _by_looks(one: Compared, confidence: float) -> "PairedDifference":

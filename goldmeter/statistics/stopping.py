@@ -7,7 +7,7 @@ import numpy as np
 from goldmeter.statistics.arrays import FloatArray
 
 # Stakes, as shares of the largest one that keeps the wealth positive, below EVEN of that of EVEN. Means of groups and
-# differences vary little, so that large stakes pay; closer ones gain no width, as each takes its share of the confidence.
+# differences vary little, so that large stakes pay; closer ones gain nothing: each takes its share of the confidence.
 STAKES, EVEN = 0.99 / 2.0 ** np.arange(7), 0.5
 # Rates that are tried at once, and how often, ever closer: limits are exact to 4e-6.
 _GRID, _ROUNDS = 65, 3

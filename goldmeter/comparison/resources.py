@@ -17,7 +17,7 @@ from goldmeter.statistics.arrays import BoolArray
 from goldmeter.statistics.clusters import Codes
 from goldmeter.statistics.quantiles import average_interval, quantile_difference
 from goldmeter.wording.comparison_document import MaximumEntry, MeasureEntry, PairEntry, RefusedEntry
-from goldmeter.wording.verdicts import ROLES, Refusal, Role, Verdict, Why, only_there, refusal
+from goldmeter.wording.verdicts import FIXED_ROWS, ROLES, Refusal, Role, Verdict, Why, only_there, refusal
 
 
 class Paired(NamedTuple):
@@ -88,7 +88,7 @@ def with_resources(
     paired = [{kind: _paired(blocks, loads, kind) for kind in kinds} for blocks in pairs]
     refusals = [{kind: reason for kind, one in own.items() if (reason := _refusal(one, kind, gate))} for own in paired]
     if any(is_stopped(load.about) for load in loads):
-        refusals = [dict.fromkeys(kinds, refusal(Why.STOPPED)) for _ in pairs]
+        refusals = [dict.fromkeys(kinds, refusal(Why.STOPPED, said=FIXED_ROWS)) for _ in pairs]
     usable = [[kind for kind in own if kind not in no] for own, no in zip(paired, refusals, strict=True)]
     roles: list[Role] = [_role(name, guards) for own in usable for name in resource_measures(own)]
     confidence = {role: 1.0 - (1.0 - gate.confidence) / max(roles.count(role), 1) for role in ROLES}

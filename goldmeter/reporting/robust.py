@@ -27,7 +27,7 @@ from goldmeter.pipeline import params
 from goldmeter.reporting.study_plan import systems_of
 from goldmeter.versions.version import WORKSPACE, Version, versions
 from goldmeter.wording import robustness as wording
-from goldmeter.wording.verdicts import Why
+from goldmeter.wording.verdicts import FIXED_ROWS, Why, refusal
 
 Document = dict[str, Any]
 
@@ -146,7 +146,7 @@ def _checked(sides: Sequence[_Side], asked: Asked, checks: _Checks) -> Document:
     found = shared([[*_readings(side, checks)] for side in sides])
     own = [measures(side.candidate).get(asked.primary) for side in sides]
     if any(one is not None and one.column.facts.stopped for one in own):
-        raise ParamsError(f"{asked.primary}: {Why.STOPPED.value}")
+        raise ParamsError(f"{asked.primary}: {refusal(Why.STOPPED, said=FIXED_ROWS)}")
     if asked.primary not in found:
         raise ParamsError(
             f"{asked.primary}: no pass rate that all of them have and measured the same way; name one by --measure: "

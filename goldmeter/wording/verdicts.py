@@ -51,6 +51,10 @@ class Decision(StrEnum):
 Side = Literal["before", "after"]
 
 
+# Why a judge that may stop leaves something out.
+FIXED_ROWS = "this needs a fixed number of rows"
+
+
 class Why(Enum):
     """Why a measure can't be compared; the words take the facts of the refusal."""
 

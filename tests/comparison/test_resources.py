@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 from rich.console import Console
 
+from goldmeter.comparison import resources
 from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.render import to_markdown, to_terminal
 from goldmeter.errors import ComparisonError
@@ -167,3 +168,11 @@ def test_a_guard_is_a_margin_or_a_maximum(guard: Any) -> None:
 def test_measures_of_answers_have_no_maximum() -> None:
     with pytest.raises(ValidationError, match=r"metrics.f1: max is for latency_mean, latency_p50"):
         gate(primary="bleu", metrics={"f1": {"max": 0.5}})
+
+
+def test_answers_that_were_not_needed_leave_no_difference_and_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "is_stopped", lambda _: True)
+
+    found = compared(taking(SECONDS), taking(SECONDS))
+
+    assert "judge.stop), and this needs a fixed number of rows" in refused(found)["latency"][0]

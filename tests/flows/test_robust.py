@@ -1,6 +1,7 @@
 """`python -m flows.robust`: systems, versions, targets, its forms, and what it says when it can't check."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import dvc  # noqa: F401 (its log handlers keep the standard error of its first import)
@@ -10,6 +11,7 @@ import pytest
 from flows import compare
 from flows.robust import main
 from goldmeter.comparison import blocks
+from goldmeter.comparison.measures import measures
 from goldmeter.judging.earlier import EarlierVerdicts
 from goldmeter.reporting import robust
 from goldmeter.wording import robustness as wording
@@ -138,3 +140,15 @@ def test_what_can_not_be_asked_is_refused(given):
         main(given)
 
     assert ended.value.code == 2
+
+
+def test_a_judge_that_could_stop_is_not_checked_and_it_says_why(capsys, monkeypatch):
+    def stopped(candidate):
+        return {name: one._replace(column=replace(one.column, facts=replace(one.column.facts, stopped=True)))
+                for name, one in measures(candidate).items()}  # fmt: skip
+
+    monkeypatch.setattr(robust, "measures", stopped)
+
+    assert main(["old", "new"]) == 2
+
+    assert "(judge.stop), and this needs a fixed number of rows" in capsys.readouterr().err

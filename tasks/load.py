@@ -16,6 +16,7 @@ from goldmeter.dataset.table import tables
 from goldmeter.errors import DataError
 from goldmeter.pipeline.stage import Contract, Stage, StageInputs
 from goldmeter.pipeline.tables import Parts, about
+from goldmeter.wording.suspects import stale_corrections
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,8 @@ def _notes(facts: Mapping[str, Any], limit: int | None) -> Iterator[str]:
         yield (f"{path}: {count:,} records left out: their question, or the answer that they label, is not in the data")
     for path, count in facts["label_conflicts"].items():
         yield f"{path}: {count:,} answers have as many right as wrong labels; they count as not labelled"
+    if corrections := facts.get("stale_corrections"):
+        yield stale_corrections(corrections)
     for name, count in facts["unanswered"].items():
         yield (
             f"{name}: no record for {count:,} questions that others answered; its rates are over the questions it has"

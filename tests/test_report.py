@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from goldmeter.pipeline.tables import describe
+from goldmeter.pipeline.tables import about, describe
 from goldmeter.reporting import summary
 from goldmeter.reporting.assembly import report_files
 from goldmeter.reporting.page import FOLDER, terms, unbroken
@@ -255,12 +255,17 @@ def test_verdicts_that_too_few_labels_check_say_so(tmp_path):
     assert "Too few human labels check these verdicts" in section_of(html, "scores")
 
 
-def test_stale_labels_are_counted_on_the_page(files, tmp_path):
+def test_stale_labels_and_corrections_are_counted_on_the_page(files, tmp_path):
     rows = [each | {"label": None} if number < 2 else each for number, each in enumerate(ROWS)]
     status = pa.array(["stale", "stale", *[None] * (len(rows) - 2)])
 
-    html = written(rows, tmp_path, extra={"load": load_table(rows).append_column("label_status", status)})[PAGE]
+    load = load_table(rows).append_column("label_status", status)
+    facts = about(load.schema) | {"stale_corrections": {"questions": 1, "first": ["q<1>"]}}
 
+    html = written(rows, tmp_path, extra={"load": describe(load, facts)})[PAGE]
+
+    assert "1 question has corrections that do not apply" in section_of(html, "data")
+    assert "have changed since: q&lt;1&gt;. Mark" in section_of(html, "data")
     assert "Stale labels" not in section_of(files[PAGE], "data")
     assert '<dt>Stale labels</dt><dd><data value="2">2</data>: of another answer' in section_of(html, "data")
 

@@ -34,8 +34,12 @@ class Correction(Section):
 Corrections = Mapping[str, Sequence[Correction]]
 
 
-def corrected(references: Sequence[str], corrections: Sequence[Correction]) -> list[str] | None:
-    """Return the references after all corrections; None: none is right, and the question is left out.
+def corrected(
+    references: Sequence[str], corrections: Sequence[Correction]
+) -> tuple[list[str] | None, list[Correction]]:
+    """Return the references after all corrections, and the corrections that are of other references.
+
+    None: no reference is right, and the question is left out.
 
     What one rater says is enough: references that any calls wrong are replaced by those that raters added to them.
     """
@@ -44,9 +48,9 @@ def corrected(references: Sequence[str], corrections: Sequence[Correction]) -> l
         left = [one for one in left if one not in same]
         marks, added = {one.mark for one in same}, dict.fromkeys(text for one in same for text in one.add)
         if not added and marks & {"wrong", "ambiguous"}:
-            return None
+            return None, left
         now = [*added] if "wrong" in marks else [*dict.fromkeys([*now, *added])]
-    return now
+    return now, left
 
 
 def read_list(path: Path) -> list[Correction]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from goldmeter.dataset.answers import Answers, Questions, Source, answers, raw_draws, wanted_columns
 from goldmeter.dataset.choices import option, options_of
 from goldmeter.dataset.columns import Columns, Presence, Problems, each, hashes, lists_of, mask, texts_of
-from goldmeter.dataset.corrections import corrected
+from goldmeter.dataset.corrections import Correction, corrected
 from goldmeter.dataset.criteria import StatedCriterion, criteria
 from goldmeter.dataset.labels import LABELS, LabelFault, LabelUse, labels, machine_verdicts
 from goldmeter.dataset.paths import quoted
@@ -90,6 +90,7 @@ class Mapped(NamedTuple):
         faults: Labels that can't be read.
         uses: What became of the labels of a file.
         thoughts: Those in answers.
+        corrections: Those that apply, and those that are of other references than their question has.
         error: Why no record follows; None if one may.
     """
 
@@ -105,6 +106,7 @@ class Mapped(NamedTuple):
     faults: Sequence[LabelFault]
     uses: LabelUse
     thoughts: ThoughtCounts
+    corrections: tuple[set[Correction], set[Correction]]
     error: DataError | None
 
 
@@ -113,7 +115,8 @@ def mapped(chunk: Chunk, source: Source, most: int | None) -> Mapped:
     batch = chunk()
     dataset = source.dataset
     every = Questions(batch.files, batch.lines, Columns(batch.rows), dataset)
-    selected = _selected(every, source)
+    corrections = (set[Correction](), set[Correction]())
+    selected = _selected(every, source, *corrections)
     wanted, beyond = selected[:most], selected[len(selected) if most is None else most :]
     questions = every.take(wanted.tolist())
     shared, reasons = _shared(questions, source)
@@ -143,6 +146,7 @@ def mapped(chunk: Chunk, source: Source, most: int | None) -> Mapped:
         sorted(faults, key=lambda fault: fault.answer),
         LabelUse.of([one.uses for one in found]),
         sum((one.thoughts for one in found), NO_THOUGHTS),
+        corrections,
         batch.error,
     )
 
@@ -154,8 +158,11 @@ def _places(every: Questions, source: Source) -> Place:
     return Place(every.files, every.lines, none, none, np.zeros(0, np.bool_))
 
 
-def _selected(every: Questions, source: Source) -> NDArray[np.int64]:
-    """Return the records of chosen candidates that neither `exclude` matches nor a correction leaves out."""
+def _selected(every: Questions, source: Source, applied: set[Correction], stale: set[Correction]) -> NDArray[np.int64]:
+    """Return the records of chosen candidates that neither `exclude` matches nor a correction leaves out.
+
+    Adds to the corrections that apply, and to those that are of other references.
+    """
     dataset = source.dataset
     is_wanted = np.ones(len(every), np.bool_)
     for column, value in dataset.exclude.items():
@@ -163,7 +170,11 @@ def _selected(every: Questions, source: Source) -> NDArray[np.int64]:
     if dataset.long and dataset.long.only:
         is_wanted &= np.array([name in dataset.long.only for name in every.names], np.bool_)
     if source.joined.corrections:
-        is_wanted &= np.array([one is not None for one in _references(every, source, {})], np.bool_)
+        found = _corrected(every, source, {})
+        is_wanted &= np.array([one is not None for one, _ in found], np.bool_)
+        for key, (_, left) in zip(every.keys, found, strict=True):
+            stale.update(left)
+            applied.update(one for one in source.joined.corrections.get(key or "", ()) if one not in left)
     return np.flatnonzero(is_wanted)
 
 
@@ -228,9 +239,16 @@ def _require(shared: Mapping[str, Any], reasons: Reasons, source: Source) -> Non
 
 def _references(questions: Questions, source: Source, problems: Problems) -> list[list[str] | None]:
     """Return the references of each question as people corrected them; None: a correction leaves it out."""
+    if not source.joined.corrections:
+        return [*_own_references(questions, source, problems)]
+    return [one for one, _ in _corrected(questions, source, problems)]
+
+
+def _corrected(
+    questions: Questions, source: Source, problems: Problems
+) -> list[tuple[list[str] | None, list[Correction]]]:
+    """Return `corrected` of each question."""
     own, corrections = _own_references(questions, source, problems), source.joined.corrections
-    if not corrections:
-        return [*own]
     return [corrected(one, corrections.get(key or "", ())) for one, key in zip(own, questions.keys, strict=True)]
 
 

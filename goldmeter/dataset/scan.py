@@ -1,5 +1,6 @@
 """One pass over all records: what is mapped of each batch goes to disk, what tells records apart stays in memory."""
 
+import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -11,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from goldmeter.dataset.answers import Source, wanted_columns
+from goldmeter.dataset.corrections import Correction
 from goldmeter.dataset.index import NONE, require_records
 from goldmeter.dataset.joined import By
 from goldmeter.dataset.labels import LabelFault
@@ -19,10 +21,13 @@ from goldmeter.dataset.paths import require_columns, steps_into
 from goldmeter.dataset.record import BATCH_ROWS, Chunk, Record, batch_of
 from goldmeter.dataset.sources import Records
 from goldmeter.dataset.thoughts import NO_THOUGHTS
+from goldmeter.estimates.metrics_report import StaleCorrections
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.workers import Crew
 
 Integers = NDArray[np.int64]
+# Questions with corrections of other references that a message names.
+NAMED = 5
 
 
 class Stored:
@@ -108,6 +113,7 @@ class Scan:
         labels_there: Entries of the file of labels whose questions are there.
         labels_used: Those of them that are of an answer.
         thoughts: Those in answers.
+        applied, stale: Corrections that apply, and those that are of other references than a question has.
         contradicted: Position, and whether a joined file holds it, of each answer with contradicting labels.
     """
 
@@ -121,6 +127,7 @@ class Scan:
         self.labels_there, self.labels_used = set[int](), set[int]()
         self.contradicted: list[tuple[int, bool]] = []
         self.thoughts = NO_THOUGHTS
+        self.applied, self.stale = set[Correction](), set[Correction]()
         self._arrays, self._names, self._beyond = Arrays(), dict[str, int](), Counter[str]()
 
     def add(self, one: Mapped) -> None:
@@ -140,6 +147,8 @@ class Scan:
         self.labels_there.update(one.uses.there.tolist())
         self.labels_used.update(one.uses.used.tolist())
         self.thoughts += one.thoughts
+        self.applied |= one.corrections[0]
+        self.stale |= one.corrections[1]
         for answer in np.flatnonzero(one.answers["is_contradicted"].to_numpy(zero_copy_only=False)).tolist():
             name = one.answers["candidate"][answer].as_py()
             self.contradicted.append((start + int(one.rows[answer]), name in self._joined))
@@ -150,6 +159,11 @@ class Scan:
     def keys(self) -> Keys:
         """What tells the selected records apart."""
         return Keys(*(self._arrays[number] for number in range(len(Keys._fields))))
+
+    def stale_corrections(self, *, by_id: bool) -> StaleCorrections | None:
+        """The questions with corrections that apply to no record, as they are of other references; None without any."""
+        found = {one.id if by_id else one.input or "" for one in self.stale - self.applied}
+        return {"questions": len(found), "first": heapq.nsmallest(NAMED, found)} if found else None
 
     @property
     def codes(self) -> Integers:

@@ -85,6 +85,8 @@ def _parts(records: Iterable[Record], source: Source, found: Scan, progress: Pro
         require_columns(records, columns)
     lost = remainder_of(source, found, index)
     facts = description(source.params, index, lost.left_out, lost.label_conflicts, _missing(source, found))
+    if stale := found.stale_corrections(by_id=source.dataset.id is not None):
+        facts["stale_corrections"] = stale
     part = _Part(source.params, facts)
     finisher, total = Finisher(source, found, index, schema(source.params)), found.starts[-1]
     for number in range(len(found.rows)):

@@ -13,7 +13,7 @@ from goldmeter.estimates.metrics_report import DatasetCounts
 from goldmeter.pipeline.tables import Parts
 
 # What data/load says of its files, where it is not empty.
-OF_LOAD = ("left_out", "label_conflicts", "unanswered", "failed_answers", "thoughts")
+OF_LOAD = ("left_out", "label_conflicts", "unanswered", "failed_answers", "thoughts", "stale_corrections")
 # Bits of the hash of a row's content, and bytes of a piece in which hashes are added up.
 HASH_BITS, PIECE = 256, 4
 

@@ -550,6 +550,13 @@ class ResourceEntry(TypedDict):
 Resources = dict[str, dict[str, ResourceEntry]]
 
 
+class StaleCorrections(TypedDict):
+    """Questions whose references have changed since people corrected them; first: ids, or inputs without ids."""
+
+    questions: int
+    first: list[str]
+
+
 class DatasetCounts(TypedDict):
     """Rows of data/load, and a hash of inputs, references and labels that does not depend on the order of rows.
 
@@ -559,7 +566,7 @@ class DatasetCounts(TypedDict):
     that became no row.
     label_conflicts: joined file → answers whose labels contradict each other. unanswered: candidate → questions for
     which a long table has no record of it. failed_answers: candidate → why an answer is missing → how many. thoughts:
-    candidate → answers whose thought was taken off.
+    candidate → answers whose thought was taken off. stale_corrections: `dataset.corrections` that do not apply.
     """
 
     rows: int
@@ -572,6 +579,7 @@ class DatasetCounts(TypedDict):
     questions: NotRequired[int]
     draws_each: NotRequired[list[int]]
     stale_labels: NotRequired[int]
+    stale_corrections: NotRequired[StaleCorrections]
     ids: int
     rejected: int
     rejected_reasons: dict[str, int]

@@ -44,6 +44,7 @@ from goldmeter.wording.first_screen import FirstScreen
 from goldmeter.wording.preference import PreferenceSection, strength
 from goldmeter.wording.repeated_answers import RepeatedAnswers
 from goldmeter.wording.resources import ResourceTable
+from goldmeter.wording.suspects import stale_corrections
 from goldmeter.wording.verdicts import RELATIONS, Decision, Verdict
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def _environment(max_chars: int) -> "Environment":
     functions = [
         *(about, coefficient, number, rate, level, count, counted, visible),
         *(breakable, passing, terms, verdict_class, by_column, by_metric, expectation, strength, unbroken),
-        *(trends.timestamp, trends.duration, trends.cost),
+        *(trends.timestamp, trends.duration, trends.cost, stale_corrections),
     ]
     environment.filters |= {function.__name__: function for function in functions}
     environment.filters["truncate"] = pass_environment(partial(do_truncate, end="…"))

@@ -40,7 +40,7 @@ from goldmeter.wording.evidence import (
 from goldmeter.wording.preference import preference_section
 from goldmeter.wording.repeated_answers import repeated_answers
 from goldmeter.wording.resources import resource_lines
-from goldmeter.wording.suspects import if_references_are_wrong
+from goldmeter.wording.suspects import if_references_are_wrong, stale_corrections
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -366,6 +366,8 @@ def _rejected(dataset: DatasetCounts) -> Iterator[str]:
         yield f"{counted(sum(conflicts.values()), 'answer has', 'answers have')} contradicting labels: as if none"
     if stale := dataset.get("stale_labels", 0):
         yield f"{counted(stale, 'label is', 'labels are')} of another answer (stale): as if there were none"
+    if corrections := dataset.get("stale_corrections"):
+        yield stale_corrections(corrections)
     if cut_texts := dataset["truncated_texts"]:
         longer = counted(cut_texts, "text is longer", "texts are longer")
         yield f"{longer} than the embedding model reads: only the beginning counts (embed.long)"

@@ -1,8 +1,8 @@
 """References to look at first in words: why each is suspicious, and what it would change if they were wrong."""
 
-from goldmeter.console.format import counted, rate, visible
+from goldmeter.console.format import counted, cut, rate, visible
 from goldmeter.estimates.human_labels import LABEL
-from goldmeter.estimates.metrics_report import MetricsReport, SuspectEntry
+from goldmeter.estimates.metrics_report import MetricsReport, StaleCorrections, SuspectEntry
 from goldmeter.wording.conclusion import short_names
 
 # Systems whose rates are named.
@@ -23,6 +23,17 @@ def why_suspicious(entry: SuspectEntry, measure: str | None) -> str:
     if duplicate := entry.get("duplicate"):
         reasons.append(f"{visible(duplicate)} has the same question and none of these references.")
     return " ".join(reasons)
+
+
+def stale_corrections(found: StaleCorrections) -> str:
+    """Say which corrections of references do not apply, and what to do."""
+    n, first = found["questions"], [cut(visible(name)) for name in found["first"]]
+    has, their = ("has", "its") if n == 1 else ("have", "their")
+    return (
+        f"dataset.corrections: {counted(n, 'question')} {has} corrections that do not apply, because {their} "
+        f"references have changed since: {', '.join(first)}{', …' if n > len(first) else ''}. Mark these references "
+        "again (flows.label), or delete the lines"
+    )
 
 
 def if_references_are_wrong(document: MetricsReport) -> str:

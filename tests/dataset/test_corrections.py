@@ -37,7 +37,7 @@ def said(mark, *add, references=("Oahe",), rater="anna", **more):
     ],
 )
 def test_what_marks_do(corrections, after):
-    assert corrected(["Oahe"], corrections) == after
+    assert corrected(["Oahe"], corrections)[0] == after
 
 
 texts = st.text(max_size=5)
@@ -53,10 +53,11 @@ some = st.builds(
 def test_corrections_end_and_their_order_changes_no_reference(references, corrections, random):
     mixed = random.sample(corrections, len(corrections))
 
-    one, other = corrected(references, corrections), corrected(references, mixed)
+    (one, left), (other, others) = corrected(references, corrections), corrected(references, mixed)
 
     assert (one is None) == (other is None)
     assert sorted(one or []) == sorted(other or [])
+    assert {*left} == {*others} <= {*corrections}
 
 
 @given(st.lists(st.builds(said, st.just("wrong"), texts, rater=texts, input=texts | st.none(), id=texts), max_size=4))
@@ -83,10 +84,10 @@ QUESTIONS = [
 ]
 
 
-def load_with(marks, *, with_ids=True, **dataset):
+def load_with(marks, *, with_ids=True, questions=QUESTIONS, **dataset):
     Path("data/labels").mkdir(parents=True, exist_ok=True)
     Path("data/labels/references.jsonl").write_text("".join(map(to_line, marks)), encoding="utf-8")
-    Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in QUESTIONS), encoding="utf-8")
+    Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in questions), encoding="utf-8")
     given = {"path": "q.jsonl", "id": "id" if with_ids else None, "input": "q", "references": "ref"}
     given |= {"candidates": {name: {"response": name} for name in "ab"}}
     wanted = params(**given | {"corrections": "data/labels/references.jsonl"} | dataset)
@@ -94,6 +95,31 @@ def load_with(marks, *, with_ids=True, **dataset):
     assert sum(part["load_rejected"].num_rows for part in parts) == 0
     rows = [row for part in parts for row in part["load"].to_pylist()]
     return {(row["input"], tuple(row["references"])) for row in rows}
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_corrections_of_references_that_changed_since_are_named(with_ids, caplog):
+    marks = [said("wrong", "Mead", id=f"q{n}", input=f"Question {n}?", references=("old",)) for n in (2, 3)]
+    applied = said("wrong", "Mead", id="q1", input="Question 1?")
+
+    load_with([applied, *marks], with_ids=with_ids)
+
+    first = "q2, q3" if with_ids else "Question 2?, Question 3?"
+    [message] = caplog.messages
+    assert message == (
+        "dataset.corrections: 2 questions have corrections that do not apply, because their references have changed "
+        f"since: {first}. Mark these references again (flows.label), or delete the lines"
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_a_correction_applies_to_one_of_two_rows_with_the_same_question(caplog):
+    again = [{**QUESTIONS[0], "q": "Question 0?", "ref": "other", "id": "q9"}, *QUESTIONS]
+
+    load_with([said("wrong", id="q0", input="Question 0?")], with_ids=False, questions=again)
+
+    assert caplog.messages == []
 
 
 @pytest.mark.usefixtures("project")

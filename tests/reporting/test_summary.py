@@ -289,6 +289,13 @@ def test_labels_of_other_answers_are_counted(tmp_path):
     assert "\n! 2 labels are of another answer (stale)" in terminal(read(tmp_path, several("a"), stale_labels=2))
 
 
+def test_corrections_that_do_not_apply_are_counted(tmp_path):
+    told = terminal(read(tmp_path, several("a"), stale_corrections={"questions": 9, "first": ["q1", "q2"]}))
+
+    assert "! dataset.corrections: 9 questions have corrections that do not apply" in told
+    assert "since: q1, q2, …. Mark" in " ".join(told.split())
+
+
 def test_questions_that_a_model_did_not_answer_are_counted_by_reason(tmp_path: Path) -> None:
     told = terminal(read(tmp_path, several("a"), failed_answers={"live": {"timeout": 1_200, "content filter": 1}}))
 

@@ -11,6 +11,7 @@ from goldmeter.console.arguments import Parser
 from goldmeter.console.format import counted
 from goldmeter.console.json_output import add_json, print_json, texts_to_stderr
 from goldmeter.console.terminal import exit_status, say
+from goldmeter.dataset.corrections import read_corrections
 from goldmeter.dataset.proposal.section import NAME, is_tracked, write_dataset, written
 from goldmeter.dataset.settings import Dataset
 from goldmeter.errors import DataError
@@ -99,6 +100,10 @@ def _take(files: Sequence[Path]) -> dict[str, Any]:
         run, dataset = read_run(), _dataset()
         mapping.require_watched()
         path = mapping.label_path(dataset)
+        if dataset.corrections == reference_marks.PATH.as_posix():
+            read_corrections(reference_marks.PATH, by_id=True)
+        for folder in (path.parent, reference_marks.PATH.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         outcome = take(run, known_entries(run, path, dataset.labels), files)
         marks = reference_marks.take_marks(run, files, outcome)
         design = design_of(run, outcome.entries)
@@ -129,6 +134,8 @@ def _take(files: Sequence[Path]) -> dict[str, Any]:
         "design": design.labels or dataset.labels,
         "added": outcome.added,
         "labelled": labelled,
+        "marks": marks,
+        "corrections": reference_marks.PATH if marks else None,
         "notes": notes,
     }
 

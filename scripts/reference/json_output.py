@@ -95,6 +95,8 @@ DOCUMENTS: Mapping[str, Document] = {
             "design": Field(str, "`dataset.labels`: how labelled answers were chosen"),
             "added": Field(int, "new labels"),
             "labelled": Field(int, "answers of the present run with a label"),
+            "marks": Field(int, "new marks of references"),
+            "corrections": Field(Path | None, "their file, if there are new ones"),
             "notes": Field(list[str], "what was not taken, and why"),
         },
     ),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -163,6 +164,35 @@ def test_marks_of_references_become_a_version_of_the_data_and_touch_no_label(
     assert {tuple(row["references"]) for row in load_again()} == {("=new",)}
     status, said = told(capsys, "--take", file)
     assert "40 labels not taken, their answer, question or references changed since the sheet was written" in said
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize("mark", ["", "wrong"])
+def test_what_was_taken_is_json_also_without_the_folder_of_labels(
+    mark: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run()
+    sheet = choose("--by", "random", "--rows", "40")
+    remove(LABELS.parent)
+    capsys.readouterr()
+
+    status = command.main(["--take", filled(sheet, "anna.csv", lambda _: "1", reference=mark), "--json"])
+
+    found = json.loads(capsys.readouterr().out)
+    assert (status, found["added"], found["marks"]) == (0, 40, 20 if mark else 0)
+    assert found["corrections"] == ("data/labels/references.jsonl" if mark else None)
+
+
+@pytest.mark.usefixtures("clone")
+def test_marks_are_not_taken_while_the_earlier_ones_are_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    make_run()
+    sheet = choose("--by", "random", "--rows", "40")
+    edit(lambda content: content["dataset"].update(corrections="data/labels/references.jsonl"))
+
+    status, said = told(capsys, "--take", filled(sheet, "anna.csv", lambda _: "1", reference="wrong"))
+
+    assert status == 2
+    assert "data/labels/references.jsonl is missing; restore it by git or DVC" in said
 
 
 @pytest.mark.usefixtures("clone")

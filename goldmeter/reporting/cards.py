@@ -51,12 +51,13 @@ class InputCard(NamedTuple):
 
 
 class CardGroup(NamedTuple):
-    """The cards of one kind of rows; total: answers of that kind in the whole run."""
+    """The cards of one kind of rows; total: rows of that kind in the whole run. lists: as of `Kind`."""
 
     title: str
     about: str
     total: int
     cards: list[InputCard]
+    lists: str
 
 
 def card_groups(
@@ -110,6 +111,7 @@ def card_groups(
             kind.about,
             totals[number],
             [input_card(place, key) for place, (key, of) in enumerate(kind_of.items()) if of == number],
+            kind.lists,
         )
         for number, kind in enumerate(kinds)
     ]

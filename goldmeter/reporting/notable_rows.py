@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
     """A reason to look at answers; n answers.
 
     rows: shape (n,), which answers it applies to. severity: shape (n,), larger is worse, NaN is last.
-    why: position of an answer → the reason as a sentence.
+    why: position of an answer → the reason as a sentence. lists: what its rows stand for.
     """
 
     title: str
@@ -35,6 +35,7 @@ class Kind(NamedTuple):
     rows: Mask
     severity: Floats | None
     why: Callable[[int], str]
+    lists: Literal["answer", "question"] = "answer"
 
 
 class Suspect(NamedTuple):
@@ -168,6 +169,7 @@ def _suspicious(answers: Answers) -> Kind:
         np.array(rows, np.bool_),
         -places.astype(np.float64),
         lambda row: found[places[row]].why,
+        "question",
     )
 
 

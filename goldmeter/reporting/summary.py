@@ -216,7 +216,8 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
         yield f"Worst slice: {worst.lines[0]}"
     if kinds := most_frequent_failures(document):
         yield f"{conclusion.failures_title}: {kinds}"
-    yield from filter(None, [if_references_are_wrong(document)])
+    suspects = [if_references_are_wrong(document)] if "suspects" in document else []
+    yield from (f"{says} The page lists them: Rows to look at, References to look at first." for says in suspects)
     if not conclusion.reason:
         yield from agreement_lines(document)[:1]
         yield from raters(document)

@@ -208,3 +208,5 @@ def test_the_page_shows_them_with_the_reason(tmp_path):
 
     assert "References to look at first" in page
     assert page.count("3 of 3 systems agree on another answer.</p>") == 2, "in the card's line, and below the answer"
+    assert '<a href="#references">1 reference to look at first</a>' in page
+    assert '<h3 id="references">References to look at first <span class="total">1 question</span></h3>' in page

@@ -289,6 +289,16 @@ def test_labels_of_other_answers_are_counted(tmp_path):
     assert "\n! 2 labels are of another answer (stale)" in terminal(read(tmp_path, several("a"), stale_labels=2))
 
 
+def test_the_section_with_references_to_look_at_is_named(tmp_path):
+    suspect = {"id": "q", "candidate": "a", "score": 1.0, "systems": 2, "agree": 2}
+
+    told = terminal(read(tmp_path, several("a"), {"suspects": {"measure": "f1", "rows": [suspect]}}))
+
+    assert "1 reference to look at first." in told
+    assert "The page lists them: Rows to look at, References to look at first." in " ".join(told.split())
+    assert "to look at" not in terminal(read(tmp_path, several("a")))
+
+
 def test_corrections_that_do_not_apply_are_counted(tmp_path):
     told = terminal(read(tmp_path, several("a"), stale_corrections={"questions": 9, "first": ["q1", "q2"]}))
 

@@ -118,10 +118,11 @@ def main(arguments: Sequence[str]) -> int:
     for labels in (False, True):
         for seed in map(int, arguments or ("0", "1", "2")):
             (wrong, incomplete, right), n = _precision(known, seed, labels=labels)
+            true = wrong + incomplete
             print(
                 f"EVOUNA-NQ, {_with(labels)}, seed {seed}: of the first {n} are planted "
-                f"{(wrong + incomplete) / n:.2f} ({wrong:.0f} wrong, {incomplete:.0f} incomplete); planted, or labels "
-                f"contradict the reference: {right / n:.2f}"
+                f"{true / n:.2f} ({wrong:.0f} wrong, {incomplete:.0f} incomplete); labels contradict the reference of "
+                f"{right - true:.0f} of the {n - true:.0f} others; either: {right / n:.2f}"
             )
     for line in _nq301():
         print(line)

@@ -114,7 +114,8 @@ class Candidate:
     labels of several raters are mapped.
     questions: hash of the question that each row answers, shape (n,); None unless questions have several draws.
     weights: how often each row counts, shape (n,), 0 or more; None unless weights are mapped.
-    lengths: characters of each answer without the white space around it, shape (n,); of labelled rows alone.
+    lengths: characters of each answer without the white space around it, and of its longest reference, shape (n, 2); of
+    labelled rows alone.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Whether the judge prefers long answers: how its error changes with the length of the answer, at equal label."""
+"""Whether the judge errs by length: how its error changes with that of the answer, or reference, at equal label."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -28,7 +28,9 @@ class _Errors(NamedTuple):
     clusters: NDArray[np.intp]
 
 
-def length_bias(candidates: Sequence[Candidate], confidence: float) -> LengthBiasEntry | None:
+def length_bias(
+    candidates: Sequence[Candidate], confidence: float, *, of_references: bool = False
+) -> LengthBiasEntry | None:
     """Regress verdict less label on the base-2 logarithm of the answer's length, with an intercept for each label.
 
     The intercepts keep a judge from being accused where long answers are more often wrong; in the regression of all
@@ -38,6 +40,7 @@ def length_bias(candidates: Sequence[Candidate], confidence: float) -> LengthBia
     Args:
         candidates: Their labelled rows.
         confidence: Of the intervals.
+        of_references: By the length of the longest reference in place of the answer's.
 
     Returns:
         None without a system that has enough labels and verdicts, and without errors.
@@ -45,20 +48,21 @@ def length_bias(candidates: Sequence[Candidate], confidence: float) -> LengthBia
     Source: Dubois et al. 2024, "Length-Controlled AlpacaEval", on a judge's preference as a linear model with a term
     for length; MacKinnon & White 1985 for the jackknife.
     """
-    errors = {one.name: found for one in candidates if (found := _errors(one)) is not None}
+    errors = {one.name: found for one in candidates if (found := _errors(one, int(of_references))) is not None}
     systems = {name: slope for name, of in errors.items() if (slope := _slope([of], confidence)) is not None}
     together = _slope([*errors.values()], confidence)
     return None if together is None else {"all": together, "systems": systems}
 
 
-def _errors(candidate: Candidate) -> _Errors | None:
+def _errors(candidate: Candidate, of: int) -> _Errors | None:
     label, verdict = column_of(candidate, LABEL), column_of(candidate, VERDICT)
     if label is None or verdict is None or candidate.lengths is None:
         return None
-    both = ~np.isnan(label.values) & ~np.isnan(verdict.values) & (candidate.lengths > 0)
+    every = candidate.lengths[:, of]
+    both = ~np.isnan(label.values) & ~np.isnan(verdict.values) & (every > 0)
     if np.count_nonzero(both) < FEWEST:
         return None
-    labels, lengths = label.values[both], candidate.lengths[both]
+    labels, lengths = label.values[both], every[both]
     right = (labels > 0.5).astype(np.intp)  # noqa: PLR2004 (of 0 and 1)
     return _Errors(verdict.values[both] - labels, np.log2(lengths), right, candidate.cluster_keys[both])
 

@@ -726,7 +726,7 @@ class JudgeBiasEntry(TypedDict):
 
 
 class LengthSlope(TypedDict):
-    """The change of the judge's error, verdict less label, for an answer twice as long with the same label.
+    """The change of the judge's error, verdict less label, for a text twice as long, at the same label.
 
     n: answers that have both. The interval is over their questions.
     """
@@ -738,7 +738,7 @@ class LengthSlope(TypedDict):
 
 
 class LengthBiasEntry(TypedDict):
-    """How the judge's error changes with the length of the answer: of all systems together, and of each."""
+    """How the judge's error changes with the length of a text, of all systems together and of each."""
 
     all: LengthSlope
     systems: dict[str, LengthSlope]
@@ -801,7 +801,7 @@ class MetricsReport(TypedDict):
     criteria: by metric whose verdicts are on criteria. classes: by score column of `class_match`. self_agreement:
     candidate → score column, where the judge was asked about rows more than once. graded: agreement with grades of
     people, where there are any. resources: what answers took, where the data say it. selected_labels: candidate → why
-    its labels are not taken for random. judge_bias, length_bias: where answers have both labels and verdicts.
+    its labels are not taken for random. judge_bias, …length_bias: where answers have both labels and verdicts.
     suspects: references to look at first, if there are any.
     stopped: with `judge.stop`.
     """
@@ -836,6 +836,7 @@ class MetricsReport(TypedDict):
     selected_labels: NotRequired[Mapping[str, SelectedLabels]]
     judge_bias: NotRequired[JudgeBiasEntry]
     length_bias: NotRequired[LengthBiasEntry]
+    reference_length_bias: NotRequired[LengthBiasEntry]
     suspects: NotRequired[SuspectsEntry]
     stopped: NotRequired[StoppedEntry]
     thresholds: dict[str, ThresholdEntry]

@@ -107,8 +107,12 @@ def labelled_part(parts: ScoreParts, number: int, below: int | None, *, grouped:
     found = [with_few_labelled(one, below) for one in parts.candidates(number, NONE_FITTED, grouped=grouped)]
     if not any(len(one.keys) and column_of(one, VERDICT) is not None for one in found):
         return found
-    answers = parts.load.part(number, ["response"])["response"].fill_null("")
-    lengths = pc.utf8_length(pc.utf8_trim_whitespace(answers)).to_numpy().astype(np.int64)
+    names = [name for name in ("response", "references") if name in parts.load.schema.names]
+    rows = parts.load.part(number, names)
+    answers = pc.utf8_length(pc.utf8_trim_whitespace(rows["response"].fill_null(""))).to_numpy()
+    lists = rows["references"].to_pylist() if "references" in names else [()] * rows.num_rows
+    longest = [max(map(len, references or ()), default=0) for references in lists]
+    lengths = np.column_stack([answers, longest]).astype(np.int64)
     return [replace(one, lengths=lengths[one.positions]) for one in found]
 
 

@@ -336,6 +336,7 @@ def _with_agreement(
     biases = {
         "judge_bias": judge_bias.judge_bias(run.labels, confidence),
         "length_bias": judge_length.length_bias(run.labels, confidence),
+        "reference_length_bias": judge_length.length_bias(run.labels, confidence, of_references=True),
     }
     sections = {"raters": rated, "graded": graded, "self_agreement": run.repeated, **biases, **votes}
     found: Any = {name: rounded(section) for name, section in sections.items() if section}

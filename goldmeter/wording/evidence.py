@@ -99,14 +99,16 @@ def unequal_bias(document: MetricsReport) -> Iterator[str]:
 
 
 def length_bias(document: MetricsReport) -> Iterator[str]:
-    """That the judge prefers long or short answers by the labels, if it does."""
-    found = document.get("length_bias")
-    if found is None or found["all"]["low"] <= 0.0 <= found["all"]["high"]:
-        return
-    one = found["all"]
-    prefers = "long" if one["value"] > 0.0 else "short"
-    size = f"{points(one['value'])} [{points(one['low'])}, {points(one['high'])}] points"
-    yield f"The judge prefers {prefers} answers: {size} for twice the length, among answers with the same label."
+    """That the judge prefers long or short answers, or answers to questions with such references, if it does."""
+    found = {"answers": document.get("length_bias"), "references": document.get("reference_length_bias")}
+    for name, entry in found.items():
+        if entry is None or entry["all"]["low"] <= 0.0 <= entry["all"]["high"]:
+            continue
+        one = entry["all"]
+        length = "long" if one["value"] > 0.0 else "short"
+        size = f"{points(one['value'])} [{points(one['low'])}, {points(one['high'])}] points"
+        prefers = f"prefers {length} answers" if name == "answers" else f"is milder where references are {length}"
+        yield f"The judge {prefers}: {size} for twice the length, among answers with the same label."
 
 
 def selected_labels(document: MetricsReport) -> list[str]:

@@ -16,7 +16,7 @@ def system(right, verdicts, lengths, name="a", groups=None):
     answers = candidate(
         column("label", right, LABEL), column("meaning_match", verdicts, BINARY), name=name, groups=groups
     )
-    return replace(answers, lengths=np.asarray(lengths))
+    return replace(answers, lengths=np.column_stack([lengths, lengths[::-1]]))
 
 
 def drawn(rng, preference=0.0, systems=1, questions=QUESTIONS):
@@ -48,7 +48,9 @@ def test_the_slope_is_that_of_least_squares_with_an_intercept_for_each_system_an
 
     errors = np.concatenate([one.columns[1].values - one.columns[0].values for one in systems])
     strata = np.concatenate([2 * i + one.columns[0].values for i, one in enumerate(systems)])
-    design = np.stack([np.log2(np.concatenate([one.lengths for one in systems])), *(strata == np.arange(4)[:, None])])
+    design = np.stack(
+        [np.log2(np.concatenate([one.lengths[:, 0] for one in systems])), *(strata == np.arange(4)[:, None])]
+    )
     assert found["all"]["value"] == pytest.approx(np.linalg.lstsq(design.T, errors)[0][0])
     assert found["all"]["n"] == 2 * QUESTIONS
     assert [*found["systems"]] == ["a", "b"]
@@ -79,8 +81,18 @@ def test_without_an_intercept_for_each_label_it_would_be_accused():
 
     errors = one.columns[1].values - one.columns[0].values
 
-    assert np.polyfit(np.log2(one.lengths), errors, 1)[0] > 0.02
+    assert np.polyfit(np.log2(one.lengths[:, 0]), errors, 1)[0] > 0.02
     assert not is_accused(length_bias(systems, 0.95))
+
+
+def test_the_length_of_the_longest_reference_is_taken_alike():
+    systems = drawn(np.random.default_rng(2), 0.2, systems=3)
+
+    turned = [replace(one, lengths=one.lengths[:, ::-1]) for one in systems]
+
+    assert length_bias(turned, 0.95, of_references=True) == length_bias(systems, 0.95)
+    [said] = sentences({"reference_length_bias": length_bias(systems, 0.95)})
+    assert said.startswith("The judge is milder where references are long: +")
 
 
 def test_the_answers_of_all_systems_to_one_question_count_as_one():

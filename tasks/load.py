@@ -16,7 +16,6 @@ from goldmeter.dataset.table import tables
 from goldmeter.errors import DataError
 from goldmeter.pipeline.stage import Contract, Stage, StageInputs
 from goldmeter.pipeline.tables import Parts, about
-from goldmeter.wording.suspects import stale_corrections
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +73,11 @@ def _notes(facts: Mapping[str, Any], limit: int | None) -> Iterator[str]:
     for path, count in facts["label_conflicts"].items():
         yield f"{path}: {count:,} answers have as many right as wrong labels; they count as not labelled"
     if corrections := facts.get("stale_corrections"):
-        yield stale_corrections(corrections)
+        first, more = ", ".join(map(quoted, corrections["first"])), corrections["questions"] - len(corrections["first"])
+        yield (
+            f"dataset.corrections: corrections that do not apply, because references have changed since: {first}"
+            f"{f' and {more:,} more' if more else ''}; mark these again (flows.label), or delete the lines"
+        )
     for name, count in facts["unanswered"].items():
         yield (
             f"{name}: no record for {count:,} questions that others answered; its rates are over the questions it has"

@@ -21,7 +21,6 @@ from goldmeter.dataset.paths import require_columns, steps_into
 from goldmeter.dataset.record import BATCH_ROWS, Chunk, Record, batch_of
 from goldmeter.dataset.sources import Records
 from goldmeter.dataset.thoughts import NO_THOUGHTS
-from goldmeter.estimates.metrics_report import StaleCorrections
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.workers import Crew
 
@@ -160,7 +159,7 @@ class Scan:
         """What tells the selected records apart."""
         return Keys(*(self._arrays[number] for number in range(len(Keys._fields))))
 
-    def stale_corrections(self, *, by_id: bool) -> StaleCorrections | None:
+    def stale_corrections(self, *, by_id: bool) -> dict[str, int | list[str]] | None:
         """The questions with corrections that apply to no record, as they are of other references; None without any."""
         found = {one.id if by_id else one.input or "" for one in self.stale - self.applied}
         return {"questions": len(found), "first": heapq.nsmallest(NAMED, found)} if found else None

@@ -105,11 +105,11 @@ def test_corrections_of_references_that_changed_since_are_named(with_ids, caplog
 
     load_with([applied, *marks], with_ids=with_ids)
 
-    first = "q2, q3" if with_ids else "Question 2?, Question 3?"
+    first = "'q2', 'q3'" if with_ids else "'Question 2?', 'Question 3?'"
     [message] = caplog.messages
     assert message == (
-        "dataset.corrections: 2 questions have corrections that do not apply, because their references have changed "
-        f"since: {first}. Mark these references again (flows.label), or delete the lines"
+        "dataset.corrections: corrections that do not apply, because references have changed since: "
+        f"{first}; mark these again (flows.label), or delete the lines"
     )
 
 

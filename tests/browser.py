@@ -110,6 +110,13 @@ def views_of_answers(page: "Page") -> Iterator[str]:
     page.keyboard.press("Escape")
 
 
+def follow(page: "Page", click: Callable[[], object]) -> None:
+    """Click a link to answers of the same page; the row explorer shows them then, not only the address."""
+    page.evaluate("window.isThere = false; addEventListener('hashchange', () => { isThere = true; }, { once: true })")
+    click()
+    page.wait_for_function("isThere")
+
+
 def on_two_pages(page: "Page") -> bool:
     """Whether paper takes at most two pages of A4 with nothing made smaller to fit the width."""
     page.emulate_media(media="print")

@@ -11,6 +11,7 @@ from tests.browser import (
     broken_numbers,
     chromium,
     faults,
+    follow,
     on_drawings,
     on_two_pages,
     overlaps,
@@ -91,8 +92,7 @@ def test_rates_by_slice_are_on_the_screen_the_lowest_first_and_a_click_shows_wha
     assert len(lowest) == 25
     assert lowest == sorted(lowest)
     value, name = lines.first.locator("th").inner_text(), heat.locator("thead th").nth(8).inner_text()
-    lines.first.locator("td a").nth(7).click()
-    page.wait_for_url("**result=fail**")
+    follow(page, lines.first.locator("td a").nth(7).click)
     assert page.get_by_label("topic", exact=True).locator("option:checked").inner_text() == value
     assert {*page.locator("#rows-body .of-candidate").all_inner_texts()} == {name}
 

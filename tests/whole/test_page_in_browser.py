@@ -14,6 +14,7 @@ from tests.browser import (
     broken_numbers,
     chromium,
     faults,
+    follow,
     on_drawings,
     on_two_pages,
     overlaps,
@@ -216,8 +217,8 @@ def test_two_pages_of_paper_say_the_conclusion_and_everything_is_printed_on_dema
 def test_why_a_candidate_loses_on_a_slice_takes_three_clicks(example: Project, visit: Any, screen: Screen) -> None:
     page = visit(example.folder / PAGE, screen, folded=True)
     page.get_by_role("heading", name="Slices", exact=True).click()
-    page.get_by_role("row", name=re.compile("^zh ")).first.locator("td a").first.click()
-    page.wait_for_url("**candidate=borealis&metric=label&result=fail&slice.language=zh")
+    follow(page, page.get_by_role("row", name=re.compile("^zh ")).first.locator("td a").first.click)
+    assert page.url.endswith("candidate=borealis&metric=label&result=fail&slice.language=zh")
     first = page.locator("#rows-body .line").first
 
     assert first.evaluate("each => each.getBoundingClientRect().top < innerHeight")

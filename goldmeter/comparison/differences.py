@@ -16,7 +16,7 @@ from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Mask
 from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.estimates.headline import have_labels, standard_error
-from goldmeter.estimates.judge_bias import MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
+from goldmeter.estimates.judge_bias import AT_LOOKS, MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import VerdictSource, changes
@@ -370,11 +370,12 @@ def with_judge_error(
         return estimate._replace(low=-1.0, high=1.0, p_value=1.0, method=method)
     scale = difference_scale(judge, unlike, is_one_answer=(parsed(one.name) or ("", 1))[1] == 1)
     sampling = standard_error(estimate.low, estimate.high, confidence) ** 2
-    found = people_difference(estimate.value, scale.value, sampling, confidence=confidence)
+    error = AT_LOOKS if one.is_stopped else 1.0
+    found = people_difference(estimate.value, scale.value, sampling, confidence=1.0 - error * (1.0 - confidence))
     return estimate._replace(
         low=min(found.low, estimate.low),
         high=max(found.high, estimate.high),
-        p_value=max(found.p_value, estimate.p_value),
+        p_value=max(min(found.p_value / error, 1.0), estimate.p_value),
         method=estimate.method.with_notes(JudgeError.ELSEWHERE if scale.measured else JudgeError.STATED),
     )
 

@@ -98,6 +98,9 @@ STATED = 0.18
 # The scale of such a judge's bias of one system. The largest of 24, of the same judges and systems, is 7.3 points.
 STATED_RATE = 0.05
 STATED_IN_WORDS = "assumed to be like that of language models on other data: up to 14 points"
+# The share of its error that an interval with a stated error keeps where a judge may stop; the rest is for looks. The
+# bias is the same at each look, sampling varies: simulated, looks add up to 0.8 points to 5 (benchmarks/stopping.py).
+AT_LOOKS = 0.8
 # The least scale for answers that all changed: a judge may misread a new style in the same way in every row.
 LEAST = 0.01
 

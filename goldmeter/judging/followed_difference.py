@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from goldmeter.estimates.headline import standard_error
-from goldmeter.estimates.judge_bias import Unlikeness, difference_scale
+from goldmeter.estimates.judge_bias import AT_LOOKS, Unlikeness, difference_scale
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.statistics.arrays import FloatArray
@@ -81,7 +81,7 @@ class RateDifference:
             return low, high
         scale = difference_scale(_MODEL, Unlikeness(min(discordant, 1.0), 1.0)).value
         sampling = standard_error(low, high, self.confidence) ** 2
-        found = people_difference(value, scale, sampling, confidence=self.confidence)
+        found = people_difference(value, scale, sampling, confidence=1.0 - AT_LOOKS * (1.0 - self.confidence))
         return min(found.low, low), max(found.high, high)
 
 

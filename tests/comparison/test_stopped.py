@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from goldmeter.comparison.compared import Compared, critical_value
-from goldmeter.comparison.differences import detectable, family, uncorrected, without_sequence
+from goldmeter.comparison.differences import detectable, family, uncorrected, with_judge_error, without_sequence
 from goldmeter.comparison.pairing import Pairing
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.estimate_rows import BY_LOOKS
@@ -15,6 +15,7 @@ from goldmeter.statistics.stopping import difference_sequence
 from goldmeter.wording.verdicts import Verdict
 from tests.comparison.conftest import Made
 from tests.comparison.sample import answers
+from tests.comparison.test_powered import verdicts
 
 N = 100
 OLDER, NEWER = "+" * N, "." * 40 + "+" * (N - 40)
@@ -73,6 +74,16 @@ def test_whole_groups_count_and_the_largest_one_is_known_before(made: Made) -> N
     }
 
     assert limits[5].low < limits[1].low < limits[1].high < limits[5].high
+
+
+@pytest.mark.parametrize("lost", [150, 190, 230])
+def test_with_a_stated_error_looks_have_a_part_of_what_an_interval_may_miss(lost: int) -> None:
+    fixed = verdicts(lost=lost, gained=0, signature="meaning_match|provider:openai|model:m")
+
+    narrow, wide = (with_judge_error(one, uncorrected(fixed, 0.95), 0.95) for one in (fixed, stopped(fixed)))
+
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert (wide.p_value < 0.05) == (wide.high < 0.0)
 
 
 def test_a_family_is_corrected_by_bonferroni(made: Made) -> None:

@@ -44,7 +44,7 @@ def test_a_file_is_no_folder(project: Path, capsys: pytest.CaptureFixture[str]) 
     assert (project / "params.yaml").is_file()
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_others_open_it_and_run_its_checkpoint(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

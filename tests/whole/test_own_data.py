@@ -114,6 +114,7 @@ DECISIONS = {
 }
 
 
+@pytest.mark.exhaustive
 def test_the_guides_meet_in_one_project(tmp_path: Path) -> None:
     """Own data, labels, a comparison, a scheduled run, an upgrade; between them what the commands say is next."""
     project = Project.empty(tmp_path)

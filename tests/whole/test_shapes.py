@@ -107,6 +107,10 @@ def write_shapes(project: Any) -> None:
     ])  # fmt: skip
 
 
+LOGGED = {"lm_eval", "inspect.eval"}
+"""The quick ones: logs are small."""
+
+
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A project with the data of all shapes."""
@@ -115,7 +119,10 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return project
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.data)
+@pytest.mark.parametrize(
+    "shape",
+    [pytest.param(one, id=one.data, marks=() if one.data in LOGGED else pytest.mark.exhaustive) for one in SHAPES],
+)
 def test_from_init_to_a_report_without_editing_more_than_it_asks(shapes: Any, shape: Shape) -> None:
     shapes.run("git", "checkout", "--quiet", "params.yaml")
 

@@ -50,6 +50,8 @@ class Scale(NamedTuple):
         return f"{tick:.0%}" if self.share else f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
+# The narrowest axis of rates on the first screen: a small difference stays small.
+NARROWEST = 0.2
 # The axis of all pass rates.
 SHARES = Scale(0.0, 1.0, (0.0, 0.5, 1.0), share=True)
 
@@ -71,6 +73,18 @@ def scale(bounds: tuple[float, float] | None, rows: Iterable[Row], threshold: fl
         return Scale(low, high, (low, (low + high) / 2, high))
     values = [row[name] for row in rows for name in LIMITS if row[name] is not None]
     return around([*values, *([] if threshold is None else [threshold])]) if values else None
+
+
+def shares(rows: Iterable[Row]) -> Scale:
+    """Return the shortest axis of rates with round numbers at its ends that holds all intervals, 20 points at least.
+
+    >>> shares([{"value": 0.71, "low": 0.66, "high": 0.76}]).ticks
+    (0.6, 0.7, 0.8, 0.9)
+    """
+    values = [row[name] for row in rows for name in LIMITS if row[name] is not None]
+    half = NARROWEST / 2
+    middle = min(max((min(values) + max(values)) / 2, half), 1.0 - half)
+    return around([*values, middle - half, middle + half])._replace(share=True)
 
 
 def around(values: Iterable[float]) -> Scale:

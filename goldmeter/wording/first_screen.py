@@ -22,7 +22,7 @@ class FirstScreen(NamedTuple):
     """What the first screen says below the conclusion.
 
     target: a proposal where none is set. rates: the first ones, the best first. left_out: how many more there are.
-    basis: what the rates are, of all of them. is_same: whether `basis` says who gave them.
+    basis: what these rates are. is_same: whether it says who gave them.
     reasons: sentences.
     """
 
@@ -36,13 +36,14 @@ class FirstScreen(NamedTuple):
 
 def first_screen(document: MetricsReport, conclusion: Conclusion) -> FirstScreen:
     """What the first screen says of reports/metrics.json."""
-    sources = {one.basis.rpartition(", ")[0] for one in conclusion.rates}
-    is_same = len(sources) == 1 and conclusion.is_known and not any("plain" in one.entry for one in conclusion.rates)
+    rates = conclusion.rates[:RATES]
+    sources = {one.basis.rpartition(", ")[0] for one in rates}
+    is_same = len(sources) == 1 and conclusion.is_known and not any("plain" in one.entry for one in rates)
     return FirstScreen(
         target="" if conclusion.targets else _proposed_target(conclusion),
-        rates=conclusion.rates[:RATES],
-        left_out=max(0, len(conclusion.rates) - RATES),
-        basis=_basis(conclusion, next(iter(sources)) if is_same else "", document["confidence"]),
+        rates=rates,
+        left_out=len(conclusion.rates) - len(rates),
+        basis=_basis(conclusion._replace(rates=rates), next(iter(sources)) if is_same else "", document["confidence"]),
         is_same=is_same,
         reasons=[*islice(_reasons(document, conclusion), REASONS)],
     )

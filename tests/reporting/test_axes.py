@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from goldmeter.reporting.axes import SHARES, Scale, around, around_zero, scale
+from goldmeter.reporting.axes import SHARES, Scale, around, around_zero, scale, shares
 
 NUMBERS = st.floats(-1e9, 1e9, allow_subnormal=False).map(lambda value: 0.0 if abs(value) < 1e-9 else value)
 
@@ -51,6 +51,16 @@ def test_a_value_without_an_interval_is_drawn():
     found = scale(None, [estimate(0.5, None, None)])
 
     assert (found.low, found.high) == (0, 1)
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1))
+def test_rates_have_an_axis_of_shares_at_least_20_points_wide(values):
+    found = shares([estimate(value, None, None) for value in values])
+
+    assert 0.0 <= found.low <= min(values) + 1e-9
+    assert max(values) - 1e-9 <= found.high <= 1.0
+    assert found.high - found.low > 0.2 - 1e-9
+    assert len({found.text(tick) for tick in found.ticks}) == len(found.ticks) >= 3
 
 
 @given(st.lists(NUMBERS, min_size=1))

@@ -51,6 +51,14 @@ def test_six_rates_stand_there_and_the_number_of_the_others() -> None:
     assert shown.left_out == 3
 
 
+def test_who_gave_the_rates_is_said_of_those_that_stand_there() -> None:
+    judged = headline(0.1, by="the offline judge", status="estimated") | {"measure": "meaning_match"}
+
+    shown = screen({"judged": judged} | {f"c{n}": headline(0.5 + 0.01 * n) for n in range(6)})
+
+    assert shown.basis == "Right by human labels, 200 answers, 95 % intervals"
+
+
 def test_there_are_three_reasons_at_most_the_conclusions_first() -> None:
     failed = {"a": {"label": labelled(190, 0) | {"n_failed": 10}}, "b": {"label": labelled(200, 0)}}
     kinds = {"failures": {"a": {"n": 190, "wrong": 19, "kinds": [{"kind": "hedge", "n": 12}]}}}

@@ -275,14 +275,16 @@ def _unmeasured(compared: Compared, gate: Gate, role: Role, tests: int) -> Refus
         return reason
     from goldmeter.statistics import sidak
 
-    asked = sums.failed + compared.n
-    if sums.failed <= gate.max_unmeasured * asked:
+    # A row that a judge which stopped left out in one version is not compared: what failed in the other is no loss.
+    failed, before, after = (one.lacking if compared.is_stopped else one.failed for one in (sums, sums.base, sums.head))
+    asked = failed + compared.n
+    if failed <= gate.max_unmeasured * asked:
         return None
     if tests:
         confidence = differences.local_confidence(sidak(tests, gate.confidence))
         if differences.decided_by_bounds(compared, margin(gate, compared.name, role), confidence):
             return None
-    return refusal(Why.UNMEASURED_ROWS, missing=sums.failed, n=asked, before=sums.base.failed, after=sums.head.failed)
+    return refusal(Why.UNMEASURED_ROWS, missing=failed, n=asked, before=before, after=after)
 
 
 def _unmeasured_draws(compared: Compared, gate: Gate) -> Refusal | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from goldmeter.comparison.candidate_pairs import compare
 from goldmeter.comparison.compared import Compared, critical_value
 from goldmeter.comparison.differences import detectable, family, uncorrected, with_judge_error, without_sequence
 from goldmeter.comparison.pairing import Pairing
@@ -14,7 +15,7 @@ from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.statistics.stopping import difference_sequence
 from goldmeter.wording.verdicts import Verdict
 from tests.comparison.conftest import Made
-from tests.comparison.sample import answers
+from tests.comparison.sample import answers, gate_on
 from tests.comparison.test_powered import verdicts
 
 N = 100
@@ -101,6 +102,19 @@ def test_versions_that_asked_in_another_order_are_not_compared(made: Made) -> No
     assert "fixed number of rows" in str(
         without_sequence(stopped(made(answers("++"), answers("+."), "bleu.value")), None)
     )
+
+
+def test_a_failure_in_a_row_that_the_other_version_did_not_need_is_no_loss(made: Made) -> None:
+    plain = made(answers("+" * 30), answers("+" * 20 + "-" * 10), "f1")
+    [rows] = plain.rows()
+    failed = np.flatnonzero(~rows.measured)
+
+    refused = [compare([stopped(plain, left).blocks], gate_on("f1"), "f1").refused for left in (failed, failed[2:])]
+
+    assert [[str(one.refusal) for one in some if one.name == "f1"] for some in refused] == [
+        [],
+        ["2 of 22 rows could not be measured, before 0, after 2 (gate.max_unmeasured)"],
+    ]
 
 
 def test_nothing_is_said_of_what_more_rows_would_show(made: Made) -> None:

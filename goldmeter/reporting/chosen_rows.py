@@ -38,19 +38,19 @@ WHOLE = 20_000
 CARD_COLUMNS = ("input", "response", "references", "slices")
 
 
-class Texts(NamedTuple):
-    """The texts of rows, aligned; n rows.
+class RowTexts(NamedTuple):
+    """The texts of a row.
 
-    inputs: of the row's id. explanations: column → of each row, None without one. names: of the rows in a sheet for
-    labels. sizes, input_sizes: shape (n,), the characters that the row's texts and the input of its id take.
+    input: of the row's id. explanations: by column, None without one. name: of the row in a sheet for labels.
+    size, input_size: the characters that the row's texts and the input of its id take.
     """
 
-    inputs: list[InputTexts]
-    responses: list[Beginning | None]
-    explanations: dict[str, list[PackedExplanation]]
-    names: list[str]
-    sizes: Sizes
-    input_sizes: Sizes
+    input: InputTexts
+    response: Beginning | None
+    explanations: dict[str, PackedExplanation]
+    name: str
+    size: int
+    input_size: int
 
 
 class CardTexts(NamedTuple):
@@ -74,7 +74,7 @@ class ChosenRows(NamedTuple):
     columns: list[tuple[str, ScoreColumn]]
     kinds: Kinds
     is_blank: Mask
-    texts: Texts
+    texts: list[RowTexts]
     cards: dict[tuple[str, str], CardTexts]
 
     def first_ids(self, ids: int) -> "ChosenRows":
@@ -131,12 +131,12 @@ def gathered(crew: Crew, run: RunColumns, gathering: Gathering) -> Gathered:
     size, end = 0, len(gathering.ids)
     for chosen, near in crew.map(_gathered, repeat(run), range(len(run.tables["load"])), repeat(gathering)):
         rows.append(chosen.first_ids(max(gathering.cards, end)))
-        size += int(rows[-1].texts.sizes.sum())
+        size += sum(one.size for one in rows[-1].texts)
         if size > 2 * MOST_CHARACTERS:
             both = _in_order(rows)
             end = min(end, _fitting(both))
             rows = [both.first_ids(max(gathering.cards, end))]
-            size = int(rows[0].texts.sizes.sum())
+            size = sum(one.size for one in rows[0].texts)
         for name, one in near.items():
             scores[name].append(one)
     every = _in_order(rows)
@@ -182,29 +182,25 @@ def _gathered(run: RunColumns, number: int, gathering: Gathering) -> tuple[Chose
     return chosen, scores
 
 
-def _texts(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp], gathering: Gathering) -> Texts:
+def _texts(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp], gathering: Gathering) -> list[RowTexts]:
     (load, *others), max_chars, whole = tables.values(), gathering.max_chars, gathering.whole
     wanted = (*NAMED_BY, "slices", WEIGHT)
     present = [name for name in wanted if name in load.schema.names]
     table = load.part(number, present).take(pa.array(rows))
     sizes = _size(table["response"], whole)
     input_sizes = sum((_size(table[name], whole) for name in ("id", "input", "references")), np.zeros_like(sizes))
-    explanations: dict[str, list[PackedExplanation]] = {}
+    explanations: list[dict[str, PackedExplanation]] = [{} for _ in rows]
     for other in others:
         names = explanation_columns(other)
         explained = other.part(number, names).take(pa.array(rows)) if names else pa.table({})
         for name in names:
             sizes = sizes + _size(explained[name], max_chars)
-            explanations[name] = [packed_explanation(name, text, max_chars) for text in explained[name].to_pylist()]
-    texts = table.to_pylist()
-    return Texts(
-        [input_texts(row, whole, max_chars) for row in texts],
-        [beginning(row["response"], whole) for row in texts],
-        explanations,
-        [row_name(row) for row in texts],
-        sizes,
-        input_sizes,
-    )
+            for own, text in zip(explanations, explained[name].to_pylist(), strict=True):
+                own[name] = packed_explanation(name, text, max_chars)
+    return [
+        RowTexts(input_texts(row, whole, max_chars), beginning(row["response"], whole), own, row_name(row), *size)
+        for row, own, *size in zip(table.to_pylist(), explanations, sizes.tolist(), input_sizes.tolist(), strict=True)
+    ]
 
 
 def _cards(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp]) -> dict[tuple[str, str], CardTexts]:
@@ -236,7 +232,9 @@ def _size(texts: pa.ChunkedArray, max_chars: int) -> Sizes:
 def _fitting(rows: ChosenRows) -> int:
     """Return the number of first ids whose texts are at most MOST_CHARACTERS."""
     starts = np.diff(rows.places, prepend=-1) != 0
-    sizes = rows.texts.sizes + np.where(starts, rows.texts.input_sizes, 0)
+    sizes = np.array(
+        [one.size + one.input_size * start for one, start in zip(rows.texts, starts, strict=True)], np.int64
+    )
     beyond = np.flatnonzero(sizes.cumsum() > MOST_CHARACTERS)
     return int(rows.places[beyond[0]]) if len(beyond) else int(rows.places.max(initial=-1)) + 1
 
@@ -254,17 +252,7 @@ def _in_order(parts: Sequence[ChosenRows]) -> ChosenRows:
         ],
         np.concatenate([part.kinds for part in parts]),
         np.concatenate([part.is_blank for part in parts]),
-        Texts(
-            [one for part in parts for one in part.texts.inputs],
-            [one for part in parts for one in part.texts.responses],
-            {
-                name: [one for part in parts for one in part.texts.explanations[name]]
-                for name in first.texts.explanations
-            },
-            [one for part in parts for one in part.texts.names],
-            np.concatenate([part.texts.sizes for part in parts]),
-            np.concatenate([part.texts.input_sizes for part in parts]),
-        ),
+        [one for part in parts for one in part.texts],
         {key: texts for part in parts for key, texts in part.cards.items()},
     )
     return _rows(both, np.lexsort((both.ranks, both.places)))
@@ -284,7 +272,6 @@ def _joined_column(parts: Iterable[ScoreColumn]) -> ScoreColumn:
 
 def _rows(chosen: ChosenRows, rows: NDArray[np.intp]) -> ChosenRows:
     """Return some rows, by their numbers; the cards stay."""
-    texts, numbers = chosen.texts, rows.tolist()
     return ChosenRows(
         chosen.places[rows],
         chosen.keys.take(pa.array(rows)),
@@ -292,13 +279,6 @@ def _rows(chosen: ChosenRows, rows: NDArray[np.intp]) -> ChosenRows:
         [(name, column.rows(rows)) for name, column in chosen.columns],
         chosen.kinds[rows],
         chosen.is_blank[rows],
-        Texts(
-            [texts.inputs[row] for row in numbers],
-            [texts.responses[row] for row in numbers],
-            {name: [column[row] for row in numbers] for name, column in texts.explanations.items()},
-            [texts.names[row] for row in numbers],
-            texts.sizes[rows],
-            texts.input_sizes[rows],
-        ),
+        [chosen.texts[row] for row in rows.tolist()],
         chosen.cards,
     )

@@ -13,10 +13,10 @@ import pyarrow as pa
 from goldmeter.console.format import abridged, abridged_apart, visible
 from goldmeter.estimates.class_estimates import reads_classes
 from goldmeter.estimates.columns import Mask, ScoreColumn
-from goldmeter.reporting.chosen_rows import ChosenRows, whole_chars
+from goldmeter.reporting.chosen_rows import ChosenRows, RowTexts, whole_chars
 from goldmeter.reporting.drawing import colour, shape
 from goldmeter.reporting.notable_rows import LABEL, Answers, Kind
-from goldmeter.reporting.row_texts import COLUMNS, PAGE, PackedExplanation, hashed, metric_of, packed
+from goldmeter.reporting.row_texts import COLUMNS, PAGE, hashed, metric_of, packed
 from goldmeter.reporting.run_summary import RunSummary
 from goldmeter.reporting.score_tables import family_title
 from goldmeter.wording.classes import class_fields
@@ -117,14 +117,14 @@ def document(packing: Packing, n: int) -> dict[str, Any]:
 
     n: how many of the first answers it holds, all those to an id or none.
     """
-    answers, texts, starts = packing.answers, packing.rows.texts, _starts(packing.rows)[:n]
-    inputs = [texts.inputs[row] for row in np.flatnonzero(starts).tolist()]
-    responses, cut = texts.responses[:n], partial(packed, limit=packing.whole)
+    answers, texts, starts = packing.answers, packing.rows.texts[:n], _starts(packing.rows)[:n]
+    inputs = [texts[row].input for row in np.flatnonzero(starts).tolist()]
+    cut, every = partial(packed, limit=packing.whole), [one.name for one in packing.rows.texts]
     return {
         "fold": packing.max_chars,
-        "sheet": f"{PAGE}-{packing.total}-of-{packing.total}-{hashed(texts.names)[:8]}",
+        "sheet": f"{PAGE}-{packing.total}-of-{packing.total}-{hashed(every)[:8]}",
         "sheet_columns": COLUMNS,
-        "names": texts.names[:n],
+        "names": every[:n],
         "candidates": _candidates(answers.names),
         "metrics": [_metric(table, column, n) for table, column in packing.columns],
         "first": packing.first,
@@ -137,14 +137,12 @@ def document(packing: Packing, n: int) -> dict[str, Any]:
         "more": [one.more for one in inputs],
         "asked": (starts.cumsum() - 1).tolist(),
         "candidate": packing.rows.ranks[:n].tolist(),
-        "responses": [*map(cut, responses)],
-        "lengths": [text.length if text else 0 for text in responses],
+        "responses": [cut(one.response) for one in texts],
+        "lengths": [one.response.length if one.response else 0 for one in texts],
         "labels": "".join(LABELS.get(value, NO_LABEL) for value in answers.label[:n].tolist()),
         "kinds": [_kind(kind, n) for kind in packing.kinds],
         "reasons": [
-            _explained(name, column[:n])
-            for name, column in texts.explanations.items()
-            if any(text is not None for text in column)
+            one for name in (texts[0].explanations if texts else ()) if (one := _explained(name, texts))["answers"]
         ],
     }
 
@@ -192,9 +190,10 @@ def _slice(name: str, values: Sequence[str | None]) -> dict[str, Any]:
 def _classes(packing: Packing, n: int) -> Iterator[dict[str, Any]]:
     """Yield the class expected, and the class named, of each answer, in the form of a slice; null: none."""
     for _, column in packing.columns:
-        explained = packing.rows.texts.explanations.get(f"{column.name}_details")
-        if reads_classes(column.facts) and explained:
-            facts = [dict(one["facts"]) if isinstance(one, dict) else {} for one in explained[:n]]
+        name, texts = f"{column.name}_details", packing.rows.texts[:n]
+        if reads_classes(column.facts) and texts and name in texts[0].explanations:
+            explained = [one.explanations[name] for one in texts]
+            facts = [dict(one["facts"]) if isinstance(one, dict) else {} for one in explained]
             for title, key in zip(class_fields(column.name), ("expected", "class"), strict=True):
                 yield _slice(title, [fact.get(key) for fact in facts])
 
@@ -204,9 +203,9 @@ def _kind(kind: Kind, n: int) -> dict[str, Any]:
     return {"title": kind.title, "answers": chosen, "why": [kind.why(row) for row in chosen]}
 
 
-def _explained(column: str, texts: Sequence[PackedExplanation]) -> dict[str, Any]:
-    explained = [number for number, text in enumerate(texts) if text is not None]
-    return {"metric": metric_of(column), "answers": explained, "texts": [texts[number] for number in explained]}
+def _explained(column: str, texts: Sequence[RowTexts]) -> dict[str, Any]:
+    explained = {number: text for number, one in enumerate(texts) if (text := one.explanations[column]) is not None}
+    return {"metric": metric_of(column), "answers": [*explained], "texts": [*explained.values()]}
 
 
 def _starts(rows: ChosenRows) -> Mask:

@@ -146,7 +146,7 @@ def _pairs_by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
         for asked in looks_of(groups, by_batch=cell.batched):
             rest, seen = np.full(groups - asked, float(size)), gained[:asked]
             most, sizes = float(np.abs(seen).sum()), np.full(asked, float(size))
-            known = RateDifference(seen, sizes, most, rest, float(size), cell.errs, CONFIDENCE)
+            known = RateDifference(seen, sizes, most, sizes.sum(), rest, float(size), cell.errs, CONFIDENCE)
             if known.is_over:
                 break
         is_outside = not cell.errs and not known.limits[0] <= cell.difference <= known.limits[1]

@@ -20,14 +20,16 @@ _MODEL = VerdictSource.of(f"{VERDICT}|provider:openai")
 class RateDifference:
     """What is known of the second system's rate less the first one's, on the rows of both.
 
-    changes, sizes: of each group, the sum of the differences, and the rows with both verdicts, shape (m,). discordant:
-    the most of these rows whose verdicts can differ. to_come: the rows of each group that was not asked about. largest:
-    the most rows of a group. by_judge: whether people's difference is another one. confidence: of the limits.
+    changes, sizes: of each group, the sum of the differences, and the rows with both verdicts, shape (m,). discordant,
+    changed: how many of these rows have different verdicts, and different answers. to_come: the rows of groups that
+    were not asked about. largest: the most rows of a group. by_judge: whether people's difference is another one.
+    confidence: of the limits.
     """
 
     changes: FloatArray
     sizes: FloatArray
     discordant: float
+    changed: float
     to_come: FloatArray
     largest: float
     by_judge: bool
@@ -42,12 +44,12 @@ class RateDifference:
 
     @cached_property
     def shown(self) -> tuple[float, float]:
-        """The limits that the report shows, or wider ones: a judge may err on all answers and all discordant rows."""
+        """The limits that the report shows."""
         low, high = self.limits
         n = self.sizes.sum()
         if not n:
             return low, high
-        return self._shown(low, min(max(self.changes.sum() / n, low), high), high, self.discordant / n)
+        return self._shown(low, min(max(self.changes.sum() / n, low), high), high, self._unlike)
 
     @property
     def sign(self) -> int:
@@ -61,25 +63,30 @@ class RateDifference:
         They can't if the rest would not suffice though all of it differed in this direction, or if the judge's own
         error is too large at every difference within the limits.
         """
-        n, end = self.sizes.sum(), self.limits[sign > 0]
-        low, high = self._shown(end, end, end, max(abs(end), self.discordant / n if n else 0.0))
+        end = self.limits[sign > 0]
+        low, high = self._shown(end, end, end, Unlikeness(*(max(abs(end), share) for share in self._unlike[:2])))
         if (low if sign > 0 else -high) <= 0.0:
             return False
         sizes, changes = np.append(self.sizes, self.to_come), np.append(self.changes, sign * self.to_come)
-        most = self.discordant + self.to_come.sum()
-        return replace(self, sizes=sizes, changes=changes, discordant=most).sign == sign
+        discordant, changed = (count + self.to_come.sum() for count in (self.discordant, self.changed))
+        return replace(self, sizes=sizes, changes=changes, discordant=discordant, changed=changed).sign == sign
 
     @property
     def is_over(self) -> bool:
         """Whether the sign is decided, or can't be."""
         return self.sign != 0 or not any(self.can_be(sign) for sign in (1, -1))
 
-    def _shown(self, low: float, value: float, high: float, discordant: float) -> tuple[float, float]:
+    @property
+    def _unlike(self) -> Unlikeness:
+        n = max(self.sizes.sum(), 1.0)
+        return Unlikeness(self.discordant / n, self.changed / n)
+
+    def _shown(self, low: float, value: float, high: float, unlike: Unlikeness) -> tuple[float, float]:
         from goldmeter.statistics import people_difference
 
-        if not self.by_judge:
+        if not (self.by_judge and unlike.changed):
             return low, high
-        scale = difference_scale(_MODEL, Unlikeness(min(discordant, 1.0), 1.0)).value
+        scale = difference_scale(_MODEL, unlike).value
         sampling = standard_error(low, high, self.confidence) ** 2
         found = people_difference(value, scale, sampling, confidence=1.0 - AT_LOOKS * (1.0 - self.confidence))
         return min(found.low, low), max(found.high, high)

@@ -139,7 +139,7 @@ def _look(share: float, tally: Tally, options: Judge) -> _Look:
     [(name, goal)] = options.stop.items()
     followed: Mapping[str, Rate | RateDifference]
     if isinstance(goal, str):
-        found = tally.differences(name)
+        found = tally.differences()
         is_decided = best_of(tally.systems, found) is not None
         is_over = is_decided or all(one.is_over for one in found.values())
         followed = {f"{second} − {first}": one for (first, second), one in found.items()}
@@ -179,15 +179,15 @@ def _require_possible(division: Division, tally: Tally, options: Judge) -> None:
     if WEIGHT in facts:
         raise ParamsError(f"{path}: with dataset.weight, rows do not count equally; leave one of the two empty")
     if isinstance(goal, str):
-        _require_two(tally, name, path)
+        _require_two(tally, path)
     else:
         _require_reachable(tally.followed(name), name, goal, path)
 
 
-def _require_two(tally: Tally, name: str, path: str) -> None:
+def _require_two(tally: Tally, path: str) -> None:
     if len(tally.systems) == 1:
         raise ParamsError(f"{path}: one system differs from none; name a target, or leave judge.stop empty")
-    for (first, second), one in tally.differences(name).items():
+    for (first, second), one in tally.differences().items():
         groups = int((one.to_come > 0.0).sum())
         if not one.can_be(1):
             raise ParamsError(

@@ -7,14 +7,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.estimates.columns import hashed
 from goldmeter.estimates.metrics_report import LimitsOfColumn
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.judging.cascade import Division
 from goldmeter.judging.followed_difference import RateDifference
 from goldmeter.judging.followed_rate import CONFIDENCE, Rate
+from goldmeter.judging.paired_rows import PairedRows
 from goldmeter.judging.panel_verdicts import verdicts_on
 from goldmeter.judging.settings import Judge
-from goldmeter.judging.statuses import ANSWERED, STATUSES, groups_of, statuses_by_metric
+from goldmeter.judging.statuses import ANSWERED, STATUSES, Mask, groups_of, statuses_by_metric
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE, Floats
 from goldmeter.metrics.judged import JudgeMetric
@@ -36,17 +38,19 @@ class Tally:
         self._options = options
         self.systems: dict[str, int] = {}
         self.groups: dict[str, int] = {}
-        parts = [(self._places(part), statuses_by_metric(part, options)) for part in division.parts()]
+        parts = [(hashed(part["id"]), self._places(part), self._usable(part)) for part in division.parts()]
         shape = (len(self.systems), len(self.groups))
         self.is_asked = np.zeros(len(self.groups), np.bool_)
         self.to_judge = {metric.name: np.zeros(shape) for metric in options.metrics}
         self.known = {metric.name: np.zeros((*shape, len(metric.columns) + 2)) for metric in options.metrics}
         self._rows = np.zeros(shape)
-        for places, codes in parts:
-            usable = {name: np.isin(found, _USABLE) for name, found in codes.items()}
+        for _, places, usable in parts:
             np.add.at(self._rows, places, np.any([*usable.values()], axis=0))
             for name, can_count in usable.items():
                 np.add.at(self.to_judge[name], places, can_count)
+        self._compared = next((name for name, goal in options.stop.items() if isinstance(goal, str)), None)
+        if compared := self._compared:
+            self._pairs = PairedRows((keys, *places, usable[compared]) for keys, places, usable in parts)
 
     @property
     def rows(self) -> int:
@@ -64,20 +68,29 @@ class Tally:
             places = self._places(part)
             self.is_asked[places[1]] = True
             for metric, scores in _scores(part, by_offline, self._options, ledger):
-                np.add.at(self.known[metric.name], places, _numbers(metric, scores))
+                numbers = _numbers(metric, scores)
+                np.add.at(self.known[metric.name], places, numbers)
+                if metric.name == self._compared:
+                    self._pairs.add(part, places[0], np.where(numbers[:, 0], numbers[:, -1], np.nan))
 
     def followed(self, measure: str) -> dict[str, Rate]:
         """System → the rate that the report compares with a target: of the verdict its mean score, else the pass rate.
 
         Both differ with several draws only.
         """
-        return {system: self._rate(system, measure, _number(measure)) for system in self.systems}
+        number = 1 if measure == VERDICT else -1
+        return {system: self._rate(system, measure, number) for system in self.systems}
 
-    def differences(self, measure: str) -> dict[tuple[str, str], RateDifference]:
-        """Two systems → the difference of these rates, at a confidence that all of them have together (Bonferroni)."""
+    def differences(self) -> dict[tuple[str, str], RateDifference]:
+        """Two systems → the difference of their pass rates, at a confidence that all have together (Bonferroni)."""
         pairs = [*combinations(self.systems, 2)]
-        confidence = 1.0 - (1.0 - CONFIDENCE) / max(len(pairs), 1)
-        return {pair: self._difference(*pair, measure, confidence) for pair in pairs}
+        confidence, by_judge = 1.0 - (1.0 - CONFIDENCE) / max(len(pairs), 1), self._compared == VERDICT
+        return {
+            (first, second): self._pairs.difference(
+                (self.systems[first], self.systems[second]), self.is_asked, confidence, by_judge=by_judge
+            )
+            for first, second in pairs
+        }
 
     def limits(self) -> dict[str, dict[str, LimitsOfColumn]]:
         """Score column → system → the limits of its mean score and of its pass rate."""
@@ -102,26 +115,14 @@ class Tally:
         totals = np.minimum(asked[:, number], asked[:, 0])  # sums of fractions may be a last digit above
         return Rate(asked[:, 0], totals, to_judge[~self.is_asked], largest, measure == VERDICT)
 
-    def _difference(self, first: str, second: str, measure: str, confidence: float) -> RateDifference:
-        """The difference of two systems; of a group in which verdicts are missing, by the rows that can have both."""
-        both = [self.systems[first], self.systems[second]]
-        to_judge = self.to_judge[measure][both].min(axis=0)
-        known = self.known[measure][both][:, self.is_asked]
-        sizes, (base, head) = known[:, :, 0].min(axis=0), known[:, :, _number(measure)]
-        discordant = np.minimum(np.minimum(base + head, 2.0 * sizes - base - head), sizes).clip(0.0)
-        changes, largest = np.clip(head - base, -sizes, sizes), max(float(to_judge.max()), 1.0)
-        to_come, by_judge = to_judge[~self.is_asked], measure == VERDICT
-        return RateDifference(changes, sizes, float(discordant.sum()), to_come, largest, by_judge, confidence)
+    def _usable(self, part: pa.Table) -> dict[str, Mask]:
+        """Metric → which rows of a part can have a verdict."""
+        return {name: np.isin(codes, _USABLE) for name, codes in statuses_by_metric(part, self._options).items()}
 
     def _places(self, part: pa.Table) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         systems = [self.systems.setdefault(name, len(self.systems)) for name in part["candidate"].to_pylist()]
         groups = [self.groups.setdefault(name, len(self.groups)) for name in groups_of(part)]
         return np.array(systems, np.intp), np.array(groups, np.intp)
-
-
-def _number(measure: str) -> int:
-    """The column of `Tally.known` that is followed."""
-    return 1 if measure == VERDICT else -1
 
 
 def _scores(part: pa.Table, by_offline: Floats, options: Judge, ledger: Verdicts) -> list[tuple[JudgeMetric, Floats]]:

@@ -14,7 +14,14 @@ from goldmeter.statistics.stopping import difference_sequence
 def followed(gained: int, lost: int, same: int, left: int = 100, *, by_judge: bool = False) -> RateDifference:
     changes = np.repeat([1.0, -1.0, 0.0], [gained, lost, same])
     return RateDifference(
-        changes, np.ones(len(changes)), float(gained + lost), np.ones(left), 1.0, by_judge=by_judge, confidence=0.95
+        changes,
+        np.ones(len(changes)),
+        discordant=float(gained + lost),
+        changed=float(len(changes)),
+        to_come=np.ones(left),
+        largest=1.0,
+        by_judge=by_judge,
+        confidence=0.95,
     )
 
 

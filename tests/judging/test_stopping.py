@@ -169,7 +169,9 @@ def write_two(right: int, other: int) -> None:
 
 
 @pytest.mark.usefixtures("project")
-def test_it_stops_when_one_system_is_better_for_certain_and_the_page_says_which(server: JudgeServer) -> None:
+def test_it_stops_when_one_system_is_better_for_certain_and_the_page_says_which_by_the_same_limits(
+    server: JudgeServer,
+) -> None:
     write_two(9, 4)
     settle(server.url, stop={"meaning_match": "difference"})
     both = {name: {"response": name} for name in ("aurora", "borealis")}
@@ -186,7 +188,8 @@ def test_it_stops_when_one_system_is_better_for_certain_and_the_page_says_which(
     [limits] = [look["limits"]["borealis − aurora"] for look in stopped["looks"][-1:]]
     difference = pair["measures"]["meaning_match"]
     assert (difference["verdict"], difference["n"]) == ("worse", (1200 - stopped["rows_left"]) / 2)
-    assert limits[0] <= difference["difference"]["low"] < difference["difference"]["high"] <= limits[1] < 0.0
+    assert limits == pytest.approx([difference["difference"][end] for end in ("low", "high")], abs=1e-6)
+    assert limits[1] < 0.0
     assert difference["difference"]["method"].startswith("confidence sequence (judge.stop)")
     page = Path("reports/index.html").read_text(encoding="utf-8")
     assert "aurora is better than borealis by judge m" in page

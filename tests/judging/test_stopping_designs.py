@@ -13,11 +13,12 @@ import pytest
 from goldmeter.asking import batch_dispatch
 from goldmeter.errors import BatchesAtWorkError
 from goldmeter.estimates.column_facts import STOPPED
+from goldmeter.judging.followed_difference import RateDifference
 from goldmeter.judging.stopping import shares_at
 from goldmeter.metrics.base import NOT_NEEDED, NOT_SAMPLED
-from goldmeter.pipeline.tables import Parts, about
+from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.statistics.stopping import confidence_sequence
-from tests.judge_server import JudgeServer, completion, question, serving
+from tests.judge_server import JudgeServer, completion, question, serving, verdict
 from tests.judging.test_panel import HONEST, LENIENT, STRICT, panel
 from tests.judging.test_stopping import STOP, answers
 from tests.own_judge import METRICS, pleased, write_prompt
@@ -85,6 +86,24 @@ def test_with_draws_the_mean_of_the_verdict_is_followed_and_a_majority_passes(
     assert limits["value"] == sequence([2 / 3] * asked)
     assert limits["passing"] == sequence([1.0] * asked)
     assert stopped["decided"]
+
+
+def test_with_draws_two_systems_are_compared_by_majorities(server: JudgeServer, tmp_path: Path) -> None:
+    server.script = lambda body: (
+        two_of_three(body) if "Paris" in question(body)[1]["output"] else completion(verdict(body))
+    )
+    parts = rows(tmp_path / "rows", answers(150, 10), answers(150, 0))
+    names = pa.array(["b"] * 150)
+    write_part(parts.part(1).set_column(1, "candidate", names), tmp_path / "rows", 1)
+
+    options = params(server, draws=3, stop={"meaning_match": "difference"})
+    table = judged(Parts(tmp_path / "rows"), options, tmp_path / "store")
+
+    stopped = about(table.schema)[STOPPED]
+    n = (300 - stopped["rows_left"]) / 2
+    majorities = RateDifference(np.full(int(n), -1.0), np.ones(int(n)), n, n, np.empty(0), 1.0, True, 0.95)
+    assert stopped["decided"]
+    assert stopped["looks"][-1]["limits"]["b − a"] == pytest.approx(majorities.shown, abs=1e-6)
 
 
 def test_a_second_question_is_part_of_no_rate(server: JudgeServer, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The counts of a judge that may stop, against plain loops over the rows; and after which blocks it looks."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from goldmeter.judging.tally import Tally
 from tests.test_judge import params
 
 OPTIONS = params(provider="cascade", stop={"meaning_match": 0.8}).judge
+COMPARED = params(provider="cascade", stop={"meaning_match": "difference"}).judge
 NO_LEDGER = cast(Any, None)
 # Group, system, answer, and the verdict on it if it has text.
 ROWS = st.lists(
@@ -22,9 +23,9 @@ ROWS = st.lists(
 )
 
 
-def table(rows: list[tuple[str, str, str | None, bool]]) -> pa.Table:
+def table(rows: list[tuple[str, str, str | None, bool]], ids: list[int] | None = None) -> pa.Table:
     texts: dict[str, list[str | None]] = {
-        "id": [f"q{number}" for number in range(len(rows))],
+        "id": [f"q{number}" for number in ids or range(len(rows))],
         "candidate": [system for _, system, _, _ in rows],
         "group": [group for group, *_ in rows],
         "input": ["?"] * len(rows),
@@ -59,6 +60,58 @@ def test_blocks_are_counted_as_loops_over_their_rows_count_them(
         assert (rate.sizes.sum(), rate.totals.sum()) == (len(known[system]), pytest.approx(sum(known[system])))
         assert rate.to_come.sum() == to_come[system]
         assert max([*rate.sizes, *rate.to_come, 0.0]) <= rate.largest
+
+
+# Of each id the group, and for two systems whether it has the row, the answer, and the verdict if it has text.
+SIDE = st.tuples(st.sampled_from(["Paris", "London", " ", None]), st.booleans()) | st.none()
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.sampled_from("pqrstu"), SIDE, SIDE), min_size=1, max_size=20),
+    st.sets(st.sampled_from("pqrstu")),
+)
+def test_two_systems_are_compared_on_the_rows_of_both_as_loops_compare_them(
+    rows: list[tuple[str, tuple[str | None, bool] | None, tuple[str | None, bool] | None]], asked: set[str]
+) -> None:
+    every = [
+        (number, (group, system, *side))
+        for number, (group, *sides) in enumerate(rows)
+        for system, side in zip("ab", sides, strict=True)
+        if side is not None
+    ]
+    parts = [[one for one in every if one[1][1] == system] for system in "ab"]
+    if not all(parts):
+        return
+    division = Division(
+        lambda: (table([row for _, row in part], [number for number, _ in part]) for part in parts),
+        [np.array([float(right) for *_, right in (row for _, row in part)]) for part in parts],
+    )
+    changes, to_come = defaultdict[str, list[float]](list), Counter[str]()
+    discordant = changed = 0
+    for group, base, head in rows:
+        if base is None or head is None or base[0] is None or head[0] is None:
+            continue
+        older, newer = (
+            float(right and bool(answer.strip())) for answer, right in ((base[0], base[1]), (head[0], head[1]))
+        )
+        if group not in asked:
+            to_come[group] += 1
+            continue
+        changes[group].append(newer - older)
+        discordant += newer != older
+        changed += base[0] != head[0]
+
+    tally = Tally(division, COMPARED)
+    tally.add(division.some(lambda part: np.isin(part["group"].to_pylist(), [*asked])), NO_LEDGER)
+
+    one = tally.differences()["a", "b"]
+    places = [*tally.groups]
+    assert dict(zip(places, one.sizes.tolist(), strict=True)) == {group: len(changes[group]) for group in places}
+    assert dict(zip(places, one.changes.tolist(), strict=True)) == {group: sum(changes[group]) for group in places}
+    assert dict(zip(places, one.to_come.tolist(), strict=True)) == {group: to_come[group] for group in places}
+    assert (one.discordant, one.changed) == (discordant, changed)
+    assert one.largest == max(Counter(group for group, base, head in rows if base and head).values(), default=1)
 
 
 @given(st.integers(1, 10**7), st.booleans())

@@ -56,7 +56,10 @@ def loaded(proposal: Proposal, max_unmeasured: float) -> bool:
         max_unmeasured: Option aggregate.max_unmeasured: with a larger share of missing answers the run stops.
     """
     load, rejected = Parts(DATA / "load"), Parts(DATA / "load_rejected")
-    gaps = [*_gaps(load, max_unmeasured, proposal.comments.get("exclude", "")), *_score_gaps(load, max_unmeasured)]
+    gaps = [
+        *_gaps(load, max_unmeasured, proposal.comments.get("exclude", "")),
+        *_score_gaps(load, max_unmeasured, proposal),
+    ]
     for line in [*_counts(load, rejected), *gaps]:
         say(line)
     for record in _first(load):
@@ -115,19 +118,22 @@ def _gaps(load: Parts, most: float, leaving_out: str) -> Iterator[str]:
         yield f"  or leave records out by dataset.exclude{': ' if leaving_out else ''}{leaving_out}"
 
 
-def _score_gaps(load: Parts, most: float) -> Iterator[str]:
+def _score_gaps(load: Parts, most: float, proposal: Proposal) -> Iterator[str]:
     """Scores from elsewhere that so many answers lack that the run stops, and what to do."""
     scores = [name for name in load.schema.names if name.startswith(SCORE) and name in stated(load.about)]
-    lacking = False
+    mapped = {f"{SCORE}{name}" for name in proposal.options["scores"]}
+    ways: dict[str, None] = {}
     for score in scores:
         details = f"{score}_details"
         named = [details] if details in load.schema.names else []
         rows = load.read(["candidate", "response", score, *named])
         over = _lacking((_asked(part, details) for part in rows), score, most)
         yield from (f"{CHECK}{line}" for line in _stopping(over, score.removeprefix(SCORE), most))
-        lacking |= bool(over)
-    if lacking:
-        yield "  leave it out of dataset.scores; or raise aggregate.max_unmeasured"
+        if over:
+            what = "it out of dataset.scores" if score in mapped else "its label out of dataset.candidates"
+            ways[f"leave {what}"] = None
+    if ways:
+        yield f"  {'; '.join([*ways, 'or raise aggregate.max_unmeasured'])}"
 
 
 def _asked(part: pa.Table, details: str) -> pa.Table:

@@ -256,6 +256,27 @@ def test_failed_scores_that_would_stop_the_run_are_told(capsys: pytest.CaptureFi
     assert "the run stops" not in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("project")
+def test_missing_verdicts_of_a_tool_lead_to_their_label_and_not_to_the_scores(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [
+        {"question": f"Q{n}?", "reference": f"R{n}", "response": f"A{n}", "correct": verdict}
+        for n, verdict in enumerate(["yes", "no", None, "yes"])
+    ]
+    Path("data/judged.json").write_text(json.dumps(rows), encoding="utf-8")
+    proposal = propose("data/judged.json", read_sample("data/judged.json", None))
+    edit(lambda content: content["dataset"].update(proposal.options))
+    assert tasks.__main__.main(["load"]) == 0
+    capsys.readouterr()
+
+    show.loaded(proposal, 0.05)
+
+    told = capsys.readouterr().out
+    assert "has no correct in 1 of 4 rows (25.0 %)" in told
+    assert "  leave its label out of dataset.candidates; or raise aggregate.max_unmeasured\n" in told
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("project")
 def test_a_long_first_run_is_told_with_the_way_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from goldmeter.errors import ComparisonError, DataError, ParamsError, VersionErr
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Candidate, hashed
 from goldmeter.estimates.metrics_report import METRICS, numbers, reading
-from goldmeter.history import changes, floors, labelled_answers, store
+from goldmeter.history import changes, floors, labelled_answers, store, targets
 from goldmeter.history.changes import FreshRows
 from goldmeter.history.floors import FloorStream, FloorTests
 from goldmeter.history.labelled_answers import compare_options
@@ -258,12 +258,15 @@ def decide(name: str, schedule: Schedule, experiment: Experiment, facts: Facts) 
         moved = changes.update(*fresh, past, name, seen, 1.0 - gate.confidence, facts.started)
         store.add_seen(compared_file, moved.contents)
         untested = _untested(streams, tests, past, name, facts)
-        alarms = _together(_comparison_alarms(comparison, run), tests.alarms, moved.alarms, untested)
+        tested = _together(_comparison_alarms(comparison, run), tests.alarms, moved.alarms, untested)
+        missed, no_longer_missed = targets.alarms(past, name, schedule.floors, tested)
+        alarms = _together(tested, missed)
         rows = with_fresh(with_floors(_with_comparison(comparison, run, schedule), tests), moved)
         store.append(with_alarms(rows, alarms))
     _add_labels()
     raised = [sentence for sentences in alarms.values() for sentence in sentences]
-    return _decision(comparison, raised, [*_no_longer_worse(past, name, rows), *tests.over, *moved.over])
+    over = [*_no_longer_worse(past, name, rows), *tests.over, *moved.over, *no_longer_missed]
+    return _decision(comparison, raised, over)
 
 
 def add_run(experiment: Experiment, facts: Facts) -> None:

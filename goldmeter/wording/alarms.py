@@ -94,6 +94,11 @@ def floor_held(candidate: str, measure: str, floor: float, since: datetime, *, i
     return f"{visible(candidate)} {measure}: back at its floor of {_figure(floor, is_share=is_share)} ({_over(since)})"
 
 
+def of_target(candidate: str, target: str, verdict: str) -> str:
+    """A target that is not met, or that is no longer missed."""
+    return f"{_visible(candidate)}: target {verdict}: {target}"
+
+
 def no_longer_worse(candidate: str, measure: str, baseline: str) -> str:
     """The end of a loss against a baseline."""
     return f"{visible(candidate)} {measure}: no longer worse than {_visible(baseline)}"

@@ -394,7 +394,7 @@ def _targets(document: MetricsReport, order: Sequence[str]) -> list[TargetVerdic
     found: dict[str, TargetVerdicts] = {}
     for name in order:
         for measure, one in document.get("targets", {}).get(name, {}).items():
-            target = found.setdefault(measure, TargetVerdicts(_target(document, measure, one), {}))
+            target = found.setdefault(measure, TargetVerdicts(target_in_words(document, measure, one), {}))
             target.verdicts.setdefault(one["verdict"], []).append(name)
     return list(found.values())
 
@@ -424,7 +424,8 @@ def _stopped(document: MetricsReport) -> list[str]:
     return [sentence]
 
 
-def _target(document: MetricsReport, measure: str, entry: Mapping[str, Any]) -> str:
+def target_in_words(document: MetricsReport, measure: str, entry: Mapping[str, Any]) -> str:
+    """A target, such as "meaning_match ≥ 80 %"."""
     if "max" in entry:
         return f"{measure} ≤ {number(entry['max'])} {RESOURCES[measure.rpartition('_')[0]]}"
     return f"{measure} ≥ {(rate if is_rate(document, measure) else number)(entry['target'])}"

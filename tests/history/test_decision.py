@@ -8,6 +8,7 @@ import pytest
 from dvc.repo import Repo
 
 from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
+from goldmeter.estimates.metrics_report import METRICS
 from goldmeter.estimates.tables import own_scores
 from goldmeter.history import decision, labelled_answers, store
 from goldmeter.history.decision import BaselineLook
@@ -358,6 +359,23 @@ def test_candidates_whose_long_names_differ_in_the_middle_are_told_apart() -> No
     sentences = losses({"base": {"name": "v1"}, "pairs": pairs}, BaselineLook(2, 0.0065, "c")).values()
 
     assert len({sentence for [sentence] in sentences}) == 2
+
+
+def test_a_target_that_is_not_met_is_told_and_its_end_unless_a_floor_tests_the_measure() -> None:
+    def night(number: int, verdict: str, **options: Any) -> decision.RunDecision:
+        score(answers("+" * 10))
+        report = json.loads(Path(METRICS).read_text(encoding="utf-8"))
+        report["targets"] = {"aurora": {"f1": {"target": 0.8, "verdict": verdict}}}
+        Path(METRICS).write_text(json.dumps(report), encoding="utf-8")
+        return decision.decide("nightly", schedule(**options), experiment(number), facts(number))
+
+    nights = [night(number, verdict) for number, verdict in enumerate(["not met", "not met", "met", "undecided"])]
+
+    said = "aurora: target not met: f1 ≥ 80.0 %"
+    assert [(one.alarms, one.status) for one in nights] == [([said], 1), ([said], 1), ([], 0), ([], 0)]
+    assert [one.over for one in nights] == [[], [], ["aurora: target met: f1 ≥ 80.0 %"], []]
+    assert [each["alarm"] for each in lines()] == [said, said, None, None]
+    assert night(5, "not met", floors={"f1": 0.5}).alarms == []
 
 
 def test_the_end_of_a_loss_is_told_once_also_after_an_undecided_night() -> None:

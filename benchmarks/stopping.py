@@ -7,6 +7,9 @@ systems; how often there is a decision, and the share of rows that were asked ab
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import product
 from math import log
 from typing import NamedTuple
 
@@ -34,6 +37,7 @@ PAIRED, PAIRED_FAR = (0.0, 0.02, 0.05, 0.10), (0.0, 0.10, 0.25)
 DISCORDANT, DISCORDANT_FAR = 0.15, 0.3
 # Draws of an answer, and the share of rows whose chance to be right is another one in the second system.
 DRAWS, REDRAWN = 3, 0.3
+SIGNS = {TargetVerdict.MET: 1, TargetVerdict.NOT_MET: -1, TargetVerdict.UNDECIDED: 0}
 # Degrees of freedom of a judge's error, as goldmeter.statistics.transported takes it.
 DEGREES = 4
 # Releases in memory at a time.
@@ -41,26 +45,22 @@ AT_ONCE = 200
 
 
 class Cell(NamedTuple):
-    """A design: rows, the distance of the rate from the target, rows in groups, a judge that errs, and batches.
+    """A design: rows, and the distance of the rate from the target.
 
-    paired: the difference of two systems is followed, and `difference` is the true one. drawn: each answers a question
-    several times.
+    design: "rows" that are independent, in "groups", of several "draws", asked in "batches", or by a judge that "errs".
+    paired: the difference of two systems is followed, and `difference` is the true one.
     """
 
     n: int
     difference: float
-    grouped: bool = False
-    errs: bool = False
-    batched: bool = False
+    design: str = "rows"
     paired: bool = False
-    drawn: bool = False
 
     @property
     def name(self) -> str:
         """The design in words."""
-        kinds = {"a judge that errs": self.errs, f"groups of {GROUP}": self.grouped, "rows by batch": self.batched}
-        kinds[f"{DRAWS} draws"] = self.drawn
-        design = next((kind for kind, is_so in kinds.items() if is_so), "rows")
+        named = {"rows": "rows", "groups": f"groups of {GROUP}", "draws": f"{DRAWS} draws", "batches": "rows by batch"}
+        design = named.get(self.design, "a judge that errs")
         return f"two systems, {design}" if self.paired else design
 
     @property
@@ -82,9 +82,9 @@ class Cell(NamedTuple):
             changes, size = self._changes(rng)
             return (changes + size) / 2.0, size
         rate = TARGET + self.difference
-        if self.errs:
+        if self.design == "errs":
             rate = float(np.clip(rate + STATED_RATE * rng.standard_t(DEGREES), 0.0, 1.0))
-        if not self.grouped:
+        if self.design != "groups":
             return np.where(rng.random(self.n) < rate, 1.0, 0.0), 1
         weight = 1.0 / ALIKE - 1.0
         own = rng.beta(rate * weight, (1.0 - rate) * weight, self.n // GROUP)
@@ -92,7 +92,7 @@ class Cell(NamedTuple):
 
     def _changes(self, rng: np.random.Generator) -> tuple[FloatArray, int]:
         discordant, difference = DISCORDANT, self.difference
-        if self.drawn:
+        if self.design == "draws":
             chances = rng.beta(0.25, 0.25, (2, self.n))
             mean = 0.5 + self.difference / REDRAWN
             chances[1] = np.where(
@@ -100,12 +100,12 @@ class Cell(NamedTuple):
             )
             passed = rng.binomial(DRAWS, chances)
             return (passed[1] - passed[0]) / DRAWS, 1
-        if self.errs:
+        if self.design == "errs":
             discordant = DISCORDANT_FAR
             error = STATED * np.sqrt(discordant) * rng.standard_t(DEGREES)
             difference = float(np.clip(difference + error, -discordant, discordant))
         shares = [(discordant - difference) / 2.0, 1.0 - discordant, (discordant + difference) / 2.0]
-        if not self.grouped:
+        if self.design != "groups":
             return rng.choice([-1.0, 0.0, 1.0], self.n, p=shares), 1
         weight = 1.0 / ALIKE - 1.0
         own = rng.dirichlet(weight * np.array(shares), self.n // GROUP)
@@ -121,44 +121,48 @@ class Ended(NamedTuple):
     wrong: Mask
 
 
+class Known(NamedTuple):
+    """What the judge stage knows at a look: the sign of the difference that is decided, else 0, and the limits."""
+
+    is_over: bool
+    sign: int
+    limits: tuple[float, float]
+
+
+def known(cell: Cell, passed: FloatArray, left: int, size: int) -> Known:
+    """Look as the stage does; passed: as of `Cell.totals`, of the groups that were asked. left: groups to come."""
+    sizes, rest, errs = np.full(len(passed), float(size)), np.full(left, float(size)), cell.design == "errs"
+    if not cell.paired:
+        rate = Rate(sizes, passed, rest, float(size), errs)
+        return Known(rate.is_over(TARGET), SIGNS[rate.verdict(TARGET)], rate.limits)
+    changes = 2.0 * passed - sizes
+    most = float(np.abs(changes).sum())
+    two = RateDifference(changes, sizes, most, float(sizes.sum()), rest, float(size), errs, CONFIDENCE)
+    low, high = two.limits
+    return Known(two.is_over, two.sign, ((1.0 + low) / 2.0, (1.0 + high) / 2.0))
+
+
 def by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
     """Let the judge stage stop each release; totals: of the groups of each release, shape (r, groups)."""
-    if cell.paired:
-        return _pairs_by_stage(cell, totals, size)
-    target, truth, groups, ended = cell.target, cell.truth, totals.shape[1], list[tuple[bool, float, bool]]()
-    for passed in totals:
-        for asked in looks_of(groups, by_batch=cell.batched):
-            rest = np.full(groups - asked, float(size))
-            known = Rate(np.full(asked, float(size)), passed[:asked], rest, float(size), cell.errs)
-            if known.is_over(target):
+    groups, right = totals.shape[1], int(np.sign(cell.difference))
+    allowed = {0, right} if cell.paired else {0, right or 1}  # a rate at the target meets it
+    decided, shares, wrong = np.zeros(len(totals), bool), np.zeros(len(totals)), np.zeros(len(totals), bool)
+    for place, passed in enumerate(totals):
+        for asked in looks_of(cell, groups):
+            look = known(cell, passed[:asked], groups - asked, size)
+            if look.is_over:
                 break
-        verdict, (low, high) = known.verdict(target), known.limits
-        is_wrong = verdict is (TargetVerdict.NOT_MET if cell.difference >= 0.0 else TargetVerdict.MET)
-        is_outside = not cell.errs and not low <= truth <= high
-        ended.append((verdict is not TargetVerdict.UNDECIDED, asked / groups, is_wrong or is_outside))
-    decided, asked_shares, wrong = zip(*ended, strict=True)
-    return Ended(np.array(decided), np.array(asked_shares), np.array(wrong))
-
-
-def _pairs_by_stage(cell: Cell, totals: FloatArray, size: int) -> Ended:
-    groups, ended = totals.shape[1], list[tuple[bool, float, bool]]()
-    for gained in 2.0 * totals - size:
-        for asked in looks_of(groups, by_batch=cell.batched):
-            rest, seen = np.full(groups - asked, float(size)), gained[:asked]
-            most, sizes = float(np.abs(seen).sum()), np.full(asked, float(size))
-            known = RateDifference(seen, sizes, most, sizes.sum(), rest, float(size), cell.errs, CONFIDENCE)
-            if known.is_over:
-                break
-        is_outside = not cell.errs and not known.limits[0] <= cell.difference <= known.limits[1]
-        is_wrong = known.sign not in {0, np.sign(cell.difference)}
-        ended.append((known.sign != 0, asked / groups, is_wrong or is_outside))
-    decided, asked_shares, wrong = zip(*ended, strict=True)
-    return Ended(np.array(decided), np.array(asked_shares), np.array(wrong))
+        low, high = look.limits
+        is_outside = cell.design != "errs" and not low <= cell.truth <= high
+        decided[place], shares[place] = look.sign != 0, asked / groups
+        wrong[place] = look.sign not in allowed or is_outside
+    return Ended(decided, shares, wrong)
 
 
 def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
     """Do what `by_stage` does for all releases together, by a judge without an error of its own."""
-    looks, groups = np.array(looks_of(totals.shape[1], by_batch=cell.batched)), totals.shape[1]
+    groups = totals.shape[1]
+    looks = np.array(looks_of(cell, groups))
     limit = log(2.0 / (1.0 - CONFIDENCE) * len(STAKES))
 
     def wealth(passing: FloatArray, rate: float) -> FloatArray:
@@ -185,21 +189,29 @@ def at_once(cell: Cell, totals: FloatArray, size: int) -> Ended:
     return Ended((is_met | is_missed)[last], looks[last[1]] / groups, (wrong | outside)[last])
 
 
-def looks_of(groups: int, *, by_batch: bool = False) -> list[int]:
+def looks_of(cell: Cell, groups: int) -> list[int]:
     """Return after how many groups there is a look."""
-    return [round(groups * share) for share in shares_at(groups, by_batch=by_batch)]
+    return [round(groups * share) for share in shares_at(groups, by_batch=cell.design == "batches")]
 
 
 def cells() -> Iterator[Cell]:
     """Every design."""
-    for n in ROWS:
-        yield from (Cell(n, difference) for difference in NEAR)
-        yield from (Cell(n, difference, grouped=True) for difference in NEAR)
-    yield from (Cell(n, difference, batched=True) for n in ROWS for difference in NEAR)
-    yield from (Cell(n, difference, errs=True) for n in ROWS for difference in FAR)
-    designs: tuple[dict[str, bool], ...] = ({}, {"grouped": True}, {"drawn": True}, {"batched": True})
-    yield from (Cell(n, difference, paired=True, **one) for one in designs for n in ROWS for difference in PAIRED)
-    yield from (Cell(n, difference, errs=True, paired=True) for n in ROWS for difference in PAIRED_FAR)
+    for design in ("rows", "groups", "batches", "errs"):
+        for n, difference in product(ROWS, FAR if design == "errs" else NEAR):
+            yield Cell(n, difference, design)
+    for design in ("rows", "groups", "draws", "batches", "errs"):
+        for n, difference in product(ROWS, PAIRED_FAR if design == "errs" else PAIRED):
+            yield Cell(n, difference, design, paired=True)
+
+
+def ended(cell: Cell, releases: int) -> Ended:
+    """Simulate the releases of a cell, some at a time."""
+    rng = np.random.default_rng([SEED, *cell.name.encode(), cell.n, round(100 * (1 + cell.difference))])
+    how, parts = by_stage if cell.design == "errs" else at_once, list[Ended]()
+    for start in range(0, releases, AT_ONCE):
+        drawn = [cell.totals(rng) for _ in range(start, min(start + AT_ONCE, releases))]
+        parts.append(how(cell, np.array([totals for totals, _ in drawn]), drawn[0][1]))
+    return Ended(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -210,19 +222,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--rows", type=int, choices=ROWS, nargs="*", default=ROWS)
     options = parser.parse_args(arguments)
     table = Table("design", "rows", "points off", "wrong", "decided", "asked, median", "asked, 90 %")
+    chosen = [one for one in cells() if one.n in options.rows and (one.paired or not options.paired)]
     limit, worst = 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / options.releases), 0.0
-    for number, cell in enumerate(cells()):
-        if cell.n not in options.rows or (options.paired and not cell.paired):
-            continue
-        rng = np.random.default_rng([SEED, number])
-        how, parts = by_stage if cell.errs else at_once, list[Ended]()
-        for start in range(0, options.releases, AT_ONCE):
-            drawn = [cell.totals(rng) for _ in range(start, min(start + AT_ONCE, options.releases))]
-            parts.append(how(cell, np.array([totals for totals, _ in drawn]), drawn[0][1]))
-        ended = Ended(*map(np.concatenate, zip(*parts, strict=True)))
-        worst = max(worst, ended.wrong.mean())
-        shares = (ended.wrong.mean(), ended.decided.mean(), np.median(ended.asked), np.quantile(ended.asked, 0.9))
-        table.add_row(cell.name, f"{cell.n:,}", f"{100 * cell.difference:+.0f}", *(f"{share:.1%}" for share in shares))
+    with ProcessPoolExecutor() as pool:
+        for cell, end in zip(chosen, pool.map(partial(ended, releases=options.releases), chosen), strict=True):
+            worst = max(worst, end.wrong.mean())
+            shares = (end.wrong.mean(), end.decided.mean(), np.median(end.asked), np.quantile(end.asked, 0.9))
+            texts = (f"{share:.1%}" for share in shares)
+            table.add_row(cell.name, f"{cell.n:,}", f"{100 * cell.difference:+.0f}", *texts)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     return int(worst > limit)
 

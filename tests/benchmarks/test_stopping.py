@@ -5,10 +5,10 @@ import pytest
 
 from benchmarks.stopping import Cell, at_once, by_stage
 
-PAIRED = [Cell(500, 0.1, paired=True), Cell(500, 0.1, paired=True, drawn=True)]
+PAIRED = [Cell(500, 0.1, paired=True), Cell(500, 0.1, "draws", paired=True)]
 
 
-@pytest.mark.parametrize("cell", [Cell(200, -0.1), Cell(500, 0.1), Cell(500, -0.1, grouped=True), *PAIRED])
+@pytest.mark.parametrize("cell", [Cell(200, -0.1), Cell(500, 0.1), Cell(500, -0.1, "groups"), *PAIRED])
 def test_releases_that_are_stopped_together_end_as_one_by_one(cell: Cell) -> None:
     rng = np.random.default_rng(1)
     drawn = [cell.totals(rng) for _ in range(12)]

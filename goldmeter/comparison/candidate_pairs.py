@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 
 from goldmeter.comparison import differences
 from goldmeter.comparison.compared import Compared, duplicates
@@ -18,6 +19,7 @@ from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import changes
 from goldmeter.estimates.weighting import Weighting
+from goldmeter.statistics import sidak
 from goldmeter.wording.comparison_document import (
     CompositionEntry,
     CrossedEntry,
@@ -196,8 +198,6 @@ def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> li
 
     All p values are adjusted for the false discovery rate (Benjamini & Hochberg 1995).
     """
-    from scipy.stats import false_discovery_control
-
     parts = [
         part
         for family in families.differences.values()
@@ -206,7 +206,7 @@ def slice_entries(families: Families, pairs: Sequence[Blocks], gate: Gate) -> li
         if 0 < part.n < difference.compared.n and not (part.is_designed or part.is_stopped)
     ]
     tested = [differences.uncorrected(part, gate.confidence) for part in parts]
-    adjusted = false_discovery_control([difference.p_value for difference in tested])
+    adjusted = scipy.stats.false_discovery_control([difference.p_value for difference in tested])
     rows: list[SliceEntry] = [
         {
             "slice": part.part.column if part.part else "",
@@ -273,7 +273,6 @@ def _unmeasured(compared: Compared, gate: Gate, role: Role, tests: int) -> Refus
         return refusal(Why.NO_SHARED_ROW)
     if compared.by_question and (reason := _unmeasured_draws(compared, gate)):
         return reason
-    from goldmeter.statistics import sidak
 
     # A row that a judge which stopped left out in one version is not compared: what failed in the other is no loss.
     failed, before, after = (one.lacking if compared.is_stopped else one.failed for one in (sums, sums.base, sums.head))

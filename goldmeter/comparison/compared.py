@@ -18,6 +18,7 @@ from goldmeter.metrics.base import Floats
 from goldmeter.statistics.clusters import GroupTotals
 from goldmeter.statistics.corpus import Replicates
 from goldmeter.statistics.correlation import ColumnProducts, column_products
+from goldmeter.statistics.multiplicity import max_t_of_products, sidak
 from goldmeter.statistics.paired import DifferenceSums, deleted
 from goldmeter.statistics.weighted import WeightedSums
 
@@ -431,8 +432,6 @@ def critical_value(measures: Sequence[Compared], confidence: float, *, joint: bo
     joint: whether the differences are those of the rows as they are; else Šidák's value is used. Where a judge could
     stop early, it is Bonferroni's: confidence sequences have no joint distribution that is known.
     """
-    from goldmeter.statistics.multiplicity import max_t_of_products, sidak
-
     if not measures:
         return float("nan")
     if any(one.is_stopped for one in measures):

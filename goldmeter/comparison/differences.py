@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from goldmeter.comparison.compared import Compared, ComparedRows, critical_value
 from goldmeter.comparison.gate import of_blocks, verdict
@@ -22,14 +23,15 @@ from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.signature import VerdictSource, changes
 from goldmeter.estimates.sums import column_of, summed
 from goldmeter.estimates.weighting import CORPUS, NOTHING, Mix, Weighting, missing_values, without_share
-from goldmeter.statistics.clusters import GroupTotals
+from goldmeter.statistics import DesignedDifference, LabelledEstimate, Method, PairedDifference, people_difference
+from goldmeter.statistics.clusters import ClusterTotals, GroupTotals, check_clusters
+from goldmeter.statistics.paired import STEPS, difference_of_replicates, difference_of_sums
+from goldmeter.statistics.power import detectable_of_error, detectable_of_sums
+from goldmeter.statistics.stopping import difference_sequence
 from goldmeter.statistics.weighted import WeightedSums
+from goldmeter.statistics.weighted import weighted_difference as difference
 from goldmeter.wording.comparison_document import CrossedEntry, JudgeError, UnmeasuredEntry
 from goldmeter.wording.verdicts import Verdict
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import DesignedDifference, PairedDifference
-    from goldmeter.statistics.clusters import ClusterTotals
 
 Parts = Sequence[tuple[float, Compared]]
 
@@ -80,11 +82,9 @@ def by_shares(one: Compared, parts: Parts) -> Compared:
     return replace(one, known=one.sums._replace(base=sides[0], head=sides[1], weighted=summed(weighted)))
 
 
-def weighted_difference(one: Compared, plain: "PairedDifference", confidence: float) -> "PairedDifference":
+def weighted_difference(one: Compared, plain: PairedDifference, confidence: float) -> PairedDifference:
     """The weighted difference with its interval and p value; with equal weights, the plain one."""
     from goldmeter.estimates.estimates import ONE_CLUSTER
-    from goldmeter.statistics import Method
-    from goldmeter.statistics.weighted import weighted_difference as difference
 
     sums = one.sums.weighted
     if sums is None or (sums.n == one.n and sums.are_equal):
@@ -109,7 +109,7 @@ POWER = 0.8
 class Plain(NamedTuple):
     """The difference of the rows as they are, beside a weighted one; option: what says how often rows count."""
 
-    difference: "PairedDifference"
+    difference: PairedDifference
     option: str
 
 
@@ -123,14 +123,14 @@ class Difference(NamedTuple):
     """
 
     compared: Compared
-    estimate: "PairedDifference"
+    estimate: PairedDifference
     confidence: float
     margin: float
     verdict: Verdict
     sides: tuple[float, float] | None = None
     plain: Plain | None = None
     error: float | None = None
-    labelled: "DesignedDifference | None" = None
+    labelled: DesignedDifference | None = None
 
 
 def family(
@@ -155,15 +155,11 @@ def family(
 
 def local_confidence(critical: float) -> float:
     """The confidence of one interval of a family with this critical value."""
-    from scipy.special import ndtr
-
-    return float(2.0 * ndtr(critical) - 1.0)
+    return float(2.0 * scipy.special.ndtr(critical) - 1.0)
 
 
 def detectable(one: Compared, confidence: float) -> float | None:
     """The smallest true difference that these rows show in four of five cases; None where the spread is unknown."""
-    from goldmeter.statistics.power import detectable_of_error, detectable_of_sums
-
     if not has_spread(one) or one.is_designed:
         return None
     with estimates.silenced():
@@ -180,7 +176,7 @@ def has_spread(one: Compared) -> bool:
     return one.n > 1 and not (one.is_one_cluster or one.is_stopped)
 
 
-def clusters_of(one: Compared) -> "ClusterTotals | None":
+def clusters_of(one: Compared) -> ClusterTotals | None:
     """The sums of the differences by cluster; None without clusters."""
     return None if one.sums.groups is None else one.sums.groups.by_cluster
 
@@ -197,8 +193,6 @@ def corpus_error(one: Compared) -> tuple[float | None, int]:
 
 def detectable_by_error(difference: Difference) -> float | None:
     """The smallest true difference with weights that such rows show in four of five cases; None if it is unknown."""
-    from goldmeter.statistics.power import detectable_of_error
-
     one = difference.compared
     smallest = detectable_of_error(difference.error, max(one.n, 2), POWER, difference.confidence)
     beyond = one.head.bounds is not None and smallest > one.head.scale
@@ -244,7 +238,7 @@ def _difference(
     return Difference(one, estimate, confidence, margin, _verdict(one, estimate, margin))
 
 
-def _verdict(one: Compared, estimate: "PairedDifference", margin: float) -> Verdict:
+def _verdict(one: Compared, estimate: PairedDifference, margin: float) -> Verdict:
     return verdict(
         estimate.low,
         estimate.high,
@@ -255,14 +249,12 @@ def _verdict(one: Compared, estimate: "PairedDifference", margin: float) -> Verd
     )
 
 
-def _with_verdicts(one: Compared, labelled: "DesignedDifference", confidence: float) -> "PairedDifference":
+def _with_verdicts(one: Compared, labelled: DesignedDifference, confidence: float) -> PairedDifference:
     """The difference by labels of a part of the rows, its interval narrowed by a judge's verdicts on all of them.
 
     The judge's verdicts say how large the difference is, up to the difference of the judge's biases; labels say more
     of it the more there are.
     """
-    from goldmeter.statistics import LabelledEstimate, PairedDifference, people_difference
-
     alone = PairedDifference(*labelled[:6])
     judged = Compared(one.blocks, VERDICT)
     if not _is_judged(judged):
@@ -288,12 +280,8 @@ def _is_judged(one: Compared) -> bool:
     return one.n >= (1.0 - human_labels.MOST_MISSING) * sum(len(pairing.head_rows) for pairing in one.blocks)
 
 
-def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> "PairedDifference":
+def uncorrected(one: Compared, confidence: float, margin: float | None = None) -> PairedDifference:
     """The difference with an interval that is not corrected for other differences; margin: as of `Difference`."""
-    from goldmeter.statistics import Method, PairedDifference
-    from goldmeter.statistics.clusters import check_clusters
-    from goldmeter.statistics.paired import difference_of_replicates, difference_of_sums
-
     if one.is_one_cluster:
         width = one.head.scale if one.head.bounds else np.inf
         return PairedDifference(one.value, -width, width, one.n, Method(estimates.ONE_CLUSTER), 1.0)
@@ -304,7 +292,7 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
         sums = one.sums.differences
         return estimates.with_warnings(lambda: difference_of_sums(sums, clusters, bounds, confidence, margin))
 
-    def corpus() -> "PairedDifference":
+    def corpus() -> PairedDifference:
         if clusters is not None:
             check_clusters(clusters.size.size)
         return difference_of_replicates(one.value, one.jackknife, one.n, confidence, bounds)
@@ -327,15 +315,11 @@ def without_sequence(one: Compared, weighting: Weighting | None) -> str | None:
     )
 
 
-def _by_looks(one: Compared, confidence: float) -> "PairedDifference":
+def _by_looks(one: Compared, confidence: float) -> PairedDifference:
     """The difference with limits that hold wherever a judge stopped.
 
     Both versions ask in one random order of the groups, so that the rows of both are the first ones of it.
     """
-    from goldmeter.statistics import Method, PairedDifference
-    from goldmeter.statistics.paired import STEPS
-    from goldmeter.statistics.stopping import difference_sequence
-
     found, groups, width = one.sums.differences, clusters_of(one), one.head.scale
     if groups is None:
         changes, largest = np.repeat(np.arange(-STEPS, STEPS + 1) / STEPS, found.spread), 1.0
@@ -350,15 +334,13 @@ def _by_looks(one: Compared, confidence: float) -> "PairedDifference":
 
 
 def with_judge_error(
-    one: Compared, estimate: "PairedDifference", confidence: float, unlike: Unlikeness | None = None
-) -> "PairedDifference":
+    one: Compared, estimate: PairedDifference, confidence: float, unlike: Unlikeness | None = None
+) -> PairedDifference:
     """The difference by a judge as one of people's rates, where no labels check it; any other as it is.
 
     The interval then includes how far the judge's biases of two systems may differ. For a judge that says nothing it is
     as wide as can be. unlike: by a mix; None: by the rows or their weights.
     """
-    from goldmeter.statistics import people_difference
-
     if not is_by_judge_alone(one) or not isfinite(estimate.value):
         return estimate
     unlike = unlike or unlikeness(one)

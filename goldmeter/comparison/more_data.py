@@ -1,19 +1,17 @@
 """How many more rows, groups, questions or labels would decide a comparison that is undecided."""
 
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING
 
 from goldmeter.comparison.compared import Compared
 from goldmeter.comparison.differences import POWER, Difference, clusters_of, corpus_error, has_spread, is_by_judge_alone
 from goldmeter.comparison.measures import LABEL
 from goldmeter.estimates import estimates
+from goldmeter.statistics import DesignedDifference
 from goldmeter.statistics.more_data import Evidence, more_to_decide
+from goldmeter.statistics.paired import Items
 from goldmeter.statistics.power import detectable_of_error
 from goldmeter.wording.comparison_document import NeededEntry, NeededLabels, NeededUnit
 from goldmeter.wording.verdicts import Verdict
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import DesignedDifference
 
 # Without a margin, this difference matters, as a share of the scale: 2 points.
 MATTERS = 0.02
@@ -68,7 +66,7 @@ def _evidence(difference: Difference, away: float) -> tuple[NeededUnit, Evidence
     return _of_items(one, away)
 
 
-def _of_design(labelled: "DesignedDifference | None", away: float) -> tuple[NeededUnit, Evidence] | None:
+def _of_design(labelled: DesignedDifference | None, away: float) -> tuple[NeededUnit, Evidence] | None:
     if labelled is None:
         return None
     n, variance = labelled.n, labelled.variance
@@ -100,8 +98,6 @@ def _of_items(one: Compared, away: float) -> tuple[NeededUnit, Evidence] | None:
 
 def _items(one: Compared, away: float) -> Evidence:
     """The rows, or the groups of rows."""
-    from goldmeter.statistics.paired import Items
-
     groups, width = clusters_of(one), one.head.scale if one.head.bounds else 1.0
     with estimates.silenced():
         items = Items(one.sums.differences, groups, width)

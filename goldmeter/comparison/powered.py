@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,16 +12,14 @@ from goldmeter.comparison.pairing import Positions
 from goldmeter.estimates import estimates, human_labels
 from goldmeter.estimates.columns import Candidate, Hashes, Mask
 from goldmeter.metrics.base import Floats
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import DesignedDifference, DesignedLabels
+from goldmeter.statistics import DesignedDifference, DesignedLabels, Method, designed_difference
 
 # Of more labels chosen at random the difference is that of the rows that have both, as they say enough by themselves;
 # of the other rows so many are used, which leaves 1 % of their variance at ten times as many as labelled ones.
 MOST_LABELLED, MOST_OTHERS = 50_000, 500_000
 
 
-def by_some_labels(one: Compared, confidence: float) -> "DesignedDifference | None":
+def by_some_labels(one: Compared, confidence: float) -> DesignedDifference | None:
     """The difference over all shared rows by human labels of a part of them, chosen at random or by a design.
 
     Each version's labels count for the rows that they stand for, and the version's other measures help them.
@@ -29,8 +27,6 @@ def by_some_labels(one: Compared, confidence: float) -> "DesignedDifference | No
     Returns:
         None for other measures, labels on every row, labels that were not chosen so, and too few or too many of them.
     """
-    from goldmeter.statistics import Method, designed_difference
-
     if not (one.is_designed or _is_random_part(one)):
         return None
     rows = reduce(_joined, map(_rows, one.rows())).sorted(None)
@@ -114,15 +110,13 @@ def _are_designed(rows: _Rows) -> bool:
     return any(bool((~np.isnan(side.probability)).any()) for side in rows.sides)
 
 
-def _labels(side: _Side, rows: _Rows) -> "DesignedLabels":
+def _labels(side: _Side, rows: _Rows) -> DesignedLabels:
     """The labels of a version with what its other measures expect; without a design all chances are equal."""
-    from goldmeter.statistics import DesignedLabels
-
     complete = human_labels.filled([*side.scores.T], len(side.labels))
     equal = np.count_nonzero(~np.isnan(side.labels)) / rows.n
     chances = np.where(np.isnan(side.probability), equal, side.probability)
     return DesignedLabels(side.labels, human_labels.expected_labels(side.labels, complete, rows.groups), chances)
 
 
-def _of_labelled(groups: Positions | None, side: "DesignedLabels") -> Positions | None:
+def _of_labelled(groups: Positions | None, side: DesignedLabels) -> Positions | None:
     return None if groups is None else groups[~np.isnan(side.y)]

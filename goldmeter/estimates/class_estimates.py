@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +24,8 @@ from goldmeter.estimates.metrics_report import (
 )
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.pipeline.tables import Parts, about
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics.estimate import Estimate
+from goldmeter.statistics.confusion import BOUNDS, UNIT, class_differences, class_measures
+from goldmeter.statistics.estimate import Estimate
 
 METRIC = "class_match"
 # Answers with more different classes than this are no classification, unless params name them.
@@ -198,7 +197,6 @@ def _all(rows: Sequence[ClassRows]) -> ClassRows:
 
 
 def _candidate(rows: ClassRows, labels: Sequence[str], confidence: float) -> ClassCandidate:
-    from goldmeter.statistics.confusion import BOUNDS, UNIT, class_measures
 
     alone = is_one_cluster(rows.groups)
     with silenced():
@@ -232,7 +230,7 @@ def _clusters(groups: Codes | None) -> Codes | None:
     return np.unique(groups, return_inverse=True)[1]
 
 
-def _interval(estimate: "Estimate", bounds: tuple[float, float], *, alone: bool) -> Interval:
+def _interval(estimate: Estimate, bounds: tuple[float, float], *, alone: bool) -> Interval:
     """The estimate as reports/metrics.json has it; alone: all rows are in one cluster, which says nothing of spread."""
     if not alone:
         return interval(estimate)
@@ -262,8 +260,6 @@ def differences_of(
     true: Codes, base: Codes, head: Codes, k: int, groups: Codes | None, confidence: float
 ) -> dict[str, Interval]:
     """The differences of `statistics.confusion.class_differences`; groups: clusters, shape (n,), or None."""
-    from goldmeter.statistics.confusion import BOUNDS, class_differences
-
     with silenced():
         found = class_differences(true, base, head, k, _clusters(groups), confidence=confidence)
     alone = is_one_cluster(groups)
@@ -273,7 +269,5 @@ def differences_of(
 
 def values_of(true: Codes, named: Codes, k: int) -> dict[str, float | None]:
     """The values of `statistics.confusion.class_measures`."""
-    from goldmeter.statistics.confusion import class_measures
-
     with silenced():
         return {name: one.value for name, one in class_measures(true, named, k).measures.items()}

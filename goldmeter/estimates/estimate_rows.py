@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +19,7 @@ from goldmeter.estimates.score_parts import SecondSums
 from goldmeter.estimates.sums import CandidateSums, ColumnSums
 from goldmeter.metrics.base import NOT_SAMPLED
 from goldmeter.pipeline.tables import Parts
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import Estimate
+from goldmeter.statistics import Estimate, Method
 
 Row = dict[str, Any]
 BY_LOOKS = "confidence sequence (judge.stop)"
@@ -69,7 +67,7 @@ def with_designed(
     ]
 
 
-def _designed(estimate: "Estimate", notes: Sequence[str]) -> Row:
+def _designed(estimate: Estimate, notes: Sequence[str]) -> Row:
     value = _finite(estimate.value)
     return {
         **dict.fromkeys(("value", "worst", "best", "pass_value"), value),
@@ -94,7 +92,6 @@ def with_stopped(rows: Sequence[Row], stopped: metrics_report.StoppedEntry | Non
 
 
 def _by_looks(row: Row, stopped: metrics_report.StoppedEntry) -> Row:
-    from goldmeter.statistics import Method
 
     rate = {"pass_low": 0.0, "pass_high": 1.0} if "pass_value" in row else {}
     nothing = {"low": row["lower_bound"], "high": row["upper_bound"], **rate}

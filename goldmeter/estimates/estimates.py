@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,15 +12,15 @@ from goldmeter.console.format import CERTAIN
 from goldmeter.estimates.sums import ColumnSums, Counted
 from goldmeter.metrics.base import Floats
 from goldmeter.metrics.catalogue import configure
+from goldmeter.statistics import DesignedDifference, Estimate, Method, PairedDifference, PpiEstimate
+from goldmeter.statistics.clusters import ClusterTotals, check_clusters
+from goldmeter.statistics.corpus import Replicates, jackknife_interval, warn_of_few_rows
+from goldmeter.statistics.estimate import NO_ROWS, unknown
+from goldmeter.statistics.gaffke import Distribution
+from goldmeter.statistics.mean import interval_of_moments
+from goldmeter.statistics.moments import Deviations, Moments
 
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics import DesignedDifference, Estimate, PairedDifference, PpiEstimate
-    from goldmeter.statistics.clusters import ClusterTotals
-    from goldmeter.statistics.corpus import Replicates
-    from goldmeter.statistics.gaffke import Distribution
-    from goldmeter.statistics.moments import Deviations, Moments
-
-    AnyEstimate = TypeVar("AnyEstimate", Estimate, PairedDifference, PpiEstimate, DesignedDifference)
+AnyEstimate = TypeVar("AnyEstimate", Estimate, PairedDifference, PpiEstimate, DesignedDifference)
 
 Bounds = tuple[float, float]
 UNBOUNDED = (-np.inf, np.inf)
@@ -33,12 +33,12 @@ DIGITS = 6
 
 def estimate(
     sums: ColumnSums,
-    replicates: "Replicates | None",
+    replicates: Replicates | None,
     confidence: float,
     *,
-    deviations: "Deviations | None" = None,
+    deviations: Deviations | None = None,
     guarantee: bool = False,
-) -> "Estimate":
+) -> Estimate:
     """Estimate the mean of the measured rows, or their corpus score, with an interval.
 
     Args:
@@ -56,23 +56,21 @@ def estimate(
     return result._replace(method=result.method.with_notes(NO_GUARANTEE)) if guarantee else result
 
 
-def pass_rate(sums: ColumnSums, confidence: float, *, guarantee: bool = False) -> "Estimate":
+def pass_rate(sums: ColumnSums, confidence: float, *, guarantee: bool = False) -> Estimate:
     """Estimate the share of the measured rows that pass, with an interval; arguments as of `estimate`."""
-    from goldmeter.statistics.gaffke import Distribution
-
     clusters = None if sums.clusters is None else sums.clusters.of_verdicts()
     spread = Distribution.of_passes(sums.n_measured, sums.passed or 0) if guarantee else None
     return mean(sums.verdicts, clusters, (0.0, 1.0), confidence, spread)
 
 
 def mean(
-    moments: "Moments",
-    clusters: "ClusterTotals | None",
+    moments: Moments,
+    clusters: ClusterTotals | None,
     bounds: Bounds,
     confidence: float,
-    spread: "Distribution | None" = None,
-    deviations: "Deviations | None" = None,
-) -> "Estimate":
+    spread: Distribution | None = None,
+    deviations: Deviations | None = None,
+) -> Estimate:
     """Estimate the mean of bounded scores with an interval.
 
     Args:
@@ -83,14 +81,10 @@ def mean(
         spread: How often each score occurs, for an interval that never covers less than `confidence`; else None.
         deviations: As of `estimate`.
     """
-    from goldmeter.statistics import Estimate, Method
-    from goldmeter.statistics.clusters import check_clusters
-    from goldmeter.statistics.mean import interval_of_moments
-
     if clusters is not None and len(clusters.size) == 1:
         return Estimate(moments.mean, *bounds, moments.n, Method(ONE_CLUSTER))
 
-    def interval() -> "Estimate":
+    def interval() -> Estimate:
         if clusters is not None and moments.n:
             check_clusters(len(clusters.size))
         return interval_of_moments(moments, clusters, bounds, confidence, spread, deviations)
@@ -115,7 +109,7 @@ def is_one_cluster(clusters: Any) -> bool:
     return clusters is not None and len(clusters) > 0 and bool((clusters == clusters[0]).all())
 
 
-def with_warnings(call: Callable[[], "AnyEstimate"]) -> "AnyEstimate":
+def with_warnings(call: Callable[[], AnyEstimate]) -> AnyEstimate:
     """Return the estimate that `call` computes, with the warnings of that computation appended to its method."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -141,13 +135,8 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bounds, confidence: float) -> "Estimate":
+def _jackknifed(sums: ColumnSums, replicates: Replicates | None, bounds: Bounds, confidence: float) -> Estimate:
     """Estimate a corpus score, or the mean of scores without bounds, whose jackknife is its t interval."""
-    from goldmeter.statistics import Estimate, Method
-    from goldmeter.statistics.clusters import check_clusters
-    from goldmeter.statistics.corpus import jackknife_interval, warn_of_few_rows
-    from goldmeter.statistics.estimate import NO_ROWS, unknown
-
     n = sums.n_measured
     if not n:
         return unknown(bounds, 0, NO_ROWS)
@@ -156,7 +145,7 @@ def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bound
     if sums.clusters is not None and items == 1:
         return Estimate(value, *bounds, n, Method(ONE_CLUSTER))
 
-    def interval() -> "Estimate":
+    def interval() -> Estimate:
         warn_of_few_rows(n)
         if sums.clusters is not None:
             check_clusters(items)
@@ -165,10 +154,8 @@ def _jackknifed(sums: ColumnSums, replicates: "Replicates | None", bounds: Bound
     return with_warnings(interval)
 
 
-def _error(sums: ColumnSums, replicates: "Replicates | None") -> float | None:
+def _error(sums: ColumnSums, replicates: Replicates | None) -> float | None:
     """The standard error of a score by the jackknife; None if it is undefined."""
-    from goldmeter.statistics.corpus import Replicates
-
     n = sums.n_measured
     if sums.clusters is None and sums.stats is None:
         return sqrt(sums.moments.variance / n) if n > 1 else None

@@ -1,7 +1,9 @@
 """Headlines: each candidate's rate by the primary measure, who says so, and how far it is known; and who leads."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import scipy
 
 from goldmeter.console.format import counted
 from goldmeter.errors import ParamsError
@@ -12,9 +14,7 @@ from goldmeter.estimates.metrics_report import HeadlineEntry, LeadersEntry, Limi
 from goldmeter.estimates.primary import VERDICT, Primary, primary
 from goldmeter.estimates.signature import OFFLINE, VerdictSource
 from goldmeter.estimates.sums import CandidateSums, System, column_of
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import BiasModel
+from goldmeter.statistics import BiasModel, people_rate, score_interval
 
 # The number of labels that a note proposes.
 PROPOSED = 50
@@ -267,10 +267,8 @@ def _by_judge(
     return _entry(VERDICT, limits, n, OFFLINE, "estimated", note) | {"proposal": proposal}
 
 
-def with_error(rate: Mapping[str, Any], bias: "BiasModel | float", confidence: float, share: float = 0.0) -> Limited:
+def with_error(rate: Mapping[str, Any], bias: BiasModel | float, confidence: float, share: float = 0.0) -> Limited:
     """The judge's rate with an interval for the human rate; share: of rows that the judge cannot judge."""
-    from goldmeter.statistics import people_rate
-
     value = rate["value"]
     # Near 0 and 1 the sampling interval is not symmetric, so each limit has the standard error of its own side.
     below = standard_error(rate["low"], 2.0 * value - rate["low"], confidence)
@@ -282,9 +280,7 @@ def with_error(rate: Mapping[str, Any], bias: "BiasModel | float", confidence: f
 
 def standard_error(low: float, high: float, confidence: float) -> float:
     """The standard error behind an interval."""
-    from scipy.special import ndtri
-
-    return (high - low) / 2.0 / -float(ndtri((1.0 - confidence) / 2.0))
+    return (high - low) / 2.0 / -float(scipy.special.ndtri((1.0 - confidence) / 2.0))
 
 
 def have_labels(candidates: Sequence[System]) -> bool:
@@ -296,7 +292,6 @@ def have_labels(candidates: Sequence[System]) -> bool:
 
 
 def _proposal(confidence: float) -> str:
-    from goldmeter.statistics import score_interval
 
     low, high = score_interval(0.5, PROPOSED, confidence=confidence)  # the widest: the human rate is not known
     return (

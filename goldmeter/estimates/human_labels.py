@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,16 @@ from goldmeter.estimates.metrics_report import (
 from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
 from goldmeter.models.offline.measured import measured, share_trained_on
-
-if TYPE_CHECKING:
-    from goldmeter.statistics import Estimate, FittedThreshold, PairedDifference, PpiEstimate
+from goldmeter.statistics import (
+    Estimate,
+    FittedThreshold,
+    PairedDifference,
+    PpiEstimate,
+    cross_fitted,
+    ppi_mean,
+    threshold_from_labels,
+)
+from goldmeter.statistics import agreement as agreement_with_labels
 
 LABEL = "label"
 # With fewer labels any figure would be noise.
@@ -117,8 +124,6 @@ def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> A
     Returns:
         None for a column without a pass rate, and with too few labels.
     """
-    from goldmeter.statistics import agreement as agreement_with_labels
-
     rows = _labelled(candidate, column)
     if rows is None or rows.passed is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
         return None
@@ -165,8 +170,6 @@ def expected_labels(
     labels: Floats, scores: Floats, groups: NDArray[np.intp] | None, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> Floats:
     """The label that a cross-fitted regression on the scores expects of each row, shape (n,); 0 without scores."""
-    from goldmeter.statistics import cross_fitted
-
     labelled = ~np.isnan(labels)
     expected = np.zeros(len(labels))
     clusters = None if groups is None else groups[labelled]
@@ -192,8 +195,6 @@ def prediction_powered_judge(
     Returns:
         None for a judge of every row, and for too few verdicts.
     """
-    from goldmeter.statistics import ppi_mean
-
     scored = ~np.isnan(offline)
     measured = ~np.isnan(column.values) & scored
     rest = unsampled & scored
@@ -232,7 +233,7 @@ def split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[
     return (None, None) if groups is None else (groups[measured], groups[rest])
 
 
-def powered_entry(result: "PpiEstimate", judge: str | None, score: str) -> PredictionPowered:
+def powered_entry(result: PpiEstimate, judge: str | None, score: str) -> PredictionPowered:
     """The estimate as reports/metrics.json has it.
 
     judge: whose error, as far as it is known, narrows the interval. score: in words.
@@ -254,7 +255,6 @@ def powered_entry(result: "PpiEstimate", judge: str | None, score: str) -> Predi
 def _fitted(
     candidates: Sequence[Candidate], name: str, confidence: float
 ) -> "tuple[FittedThreshold, LabelledScores] | None":
-    from goldmeter.statistics import threshold_from_labels
 
     columns = [(candidate, column_of(candidate, name)) for candidate in candidates]
     parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]
@@ -274,7 +274,7 @@ def _pooled(parts: Sequence[LabelledScores]) -> LabelledScores | None:
     return LabelledScores(scores, labels, None, clusters, clusters)
 
 
-def _threshold(column: ScoreColumn, fitted: "FittedThreshold", rows: LabelledScores) -> ThresholdEntry:
+def _threshold(column: ScoreColumn, fitted: FittedThreshold, rows: LabelledScores) -> ThresholdEntry:
     value = column.facts.sign * fitted.threshold
     baseline = _baseline(rows.labels)
     return {
@@ -314,7 +314,7 @@ def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | Non
     return LabelledScores(scores, label.values[both], passed, clusters, candidate.keys[both])
 
 
-def interval(estimate: "Estimate | PairedDifference") -> Interval:
+def interval(estimate: Estimate | PairedDifference) -> Interval:
     """The estimate as reports/metrics.json has it."""
     value = estimate.value if isfinite(estimate.value) else None
     return {"value": value, "low": estimate.low, "high": estimate.high, "method": str(estimate.method)}

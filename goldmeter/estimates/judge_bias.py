@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations
 from math import hypot, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
 from goldmeter.models.offline.measured import measured
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import BiasModel
+from goldmeter.statistics import BiasModel, bias_model, bias_scale, paired_difference
 
 # Verdict less label is within ±1, and the difference of two systems within ±2.
 _OF_TWO = (0.0, 2.0)
@@ -46,8 +44,6 @@ def judge_bias(candidates: Sequence[Candidate], confidence: float) -> JudgeBiasE
     Returns:
         None without a system that has enough labels and verdicts.
     """
-    from goldmeter.statistics import paired_difference
-
     errors = {one.name: found for one in candidates if (found := _errors(one)) is not None}
     if not errors:
         return None
@@ -78,8 +74,6 @@ def _errors(candidate: Candidate) -> _Errors | None:
 
 def _p_value(one: _Errors, other: _Errors, confidence: float) -> float | None:
     """The p value of "the judge errs alike"; None with too few answers to the same questions."""
-    from goldmeter.statistics import paired_difference
-
     shared, mine, others = np.intersect1d(one.keys, other.keys, return_indices=True)
     clusters = None if one.clusters is None else one.clusters[mine]
     if len(shared) < FEWEST or is_one_cluster(clusters):
@@ -124,13 +118,11 @@ class Scale(NamedTuple):
     measured: bool
 
 
-def offline_bias(left_out: str = "") -> "BiasModel | None":
+def offline_bias(left_out: str = "") -> BiasModel | None:
     """How the offline judge's bias varies; None for a model that was not measured.
 
     left_out: a data set that does not count, to test the model on it.
     """
-    from goldmeter.statistics import bias_model
-
     facts = measured()
     if facts is None:
         return None
@@ -139,7 +131,7 @@ def offline_bias(left_out: str = "") -> "BiasModel | None":
     return bias_model([one["bias"] for one in systems], errors**2, [one["set"] for one in systems])
 
 
-def rate_bias(judge: VerdictSource, outside: float) -> "BiasModel | float | None":
+def rate_bias(judge: VerdictSource, outside: float) -> BiasModel | float | None:
     """A judge's bias of one system: as measured, or the scale that is stated; None where nothing is known of it.
 
     outside: the share of the system's answers outside of the offline judge's domain.
@@ -154,8 +146,6 @@ def offline_scale(left_out: str = "") -> float | None:
 
     left_out: a data set that does not count, to test the scale on it.
     """
-    from goldmeter.statistics import bias_scale
-
     facts = measured()
     if facts is None:
         return None

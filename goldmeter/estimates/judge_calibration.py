@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,8 @@ from goldmeter.estimates.human_labels import LABEL, MOST_LABELLED
 from goldmeter.estimates.metrics_report import CalibrationEntry, ReliabilityEntry
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.metrics.base import Floats
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics.calibration import Calibration
+from goldmeter.statistics import FewClusters, mean_interval
+from goldmeter.statistics.calibration import Calibration, calibration
 
 PROBABILITY = "probability"
 # With fewer labelled rows a curve would fit their noise.
@@ -69,7 +68,7 @@ class Recalibration:
 
     entry: CalibrationEntry
     places: NDArray[np.intp]
-    calibration: "Calibration"
+    calibration: Calibration
 
     def of(self, p: Floats) -> Floats:
         """Return the recalibrated probabilities of all rows; those of labelled rows do not depend on their own labels.
@@ -121,8 +120,6 @@ def reliability(labelled: LabelledProbabilities, confidence: float) -> list[Reli
     Groups have about equal numbers of rows, FEWEST_IN_GROUP at least; rows with equal probabilities are in one. Their
     intervals hold one by one. Empty with fewer than two groups.
     """
-    from goldmeter.statistics import FewClusters, mean_interval
-
     p, labels, clusters = labelled.probabilities, labelled.labels.astype(np.float64), labelled.clusters
     groups = min(MOST_GROUPS, p.size // FEWEST_IN_GROUP)
     inner = np.unique(np.quantile(p, np.arange(1, groups) / groups)) if groups > 1 else np.empty(0)
@@ -149,8 +146,6 @@ def reliability(labelled: LabelledProbabilities, confidence: float) -> list[Reli
 
 def recalibration(labelled: LabelledProbabilities, confidence: float) -> Recalibration | None:
     """Return how to recalibrate; None with few labels, and if they do not reject the calibration."""
-    from goldmeter.statistics.calibration import calibration
-
     clusters, labels, p = labelled.clusters, labelled.labels, labelled.probabilities
     tested = len(np.unique(clusters))
     if tested < FEWEST_CALIBRATED:

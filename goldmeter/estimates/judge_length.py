@@ -14,6 +14,7 @@ from goldmeter.estimates.metrics_report import LengthBiasEntry, LengthSlope
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
+from goldmeter.statistics.corpus import Replicates, jackknife_interval
 
 
 class _Errors(NamedTuple):
@@ -69,8 +70,6 @@ def _errors(candidate: Candidate, of: int) -> _Errors | None:
 
 def _slope(errors: Sequence[_Errors], confidence: float) -> LengthSlope | None:
     """Return the common slope of some systems; None if these rows do not determine it and its interval."""
-    from goldmeter.statistics.corpus import Replicates, jackknife_interval
-
     clusters, codes = np.unique(
         np.concatenate([np.empty(0, np.intp), *(of.clusters for of in errors)]), return_inverse=True
     )

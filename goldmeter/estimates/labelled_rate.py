@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.estimates import is_one_cluster, silenced, with_warnings
@@ -26,9 +26,17 @@ from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import CandidateSums, ColumnSums, column_of
 from goldmeter.metrics.base import Floats
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import Estimate, PpiEstimate
+from goldmeter.statistics import (
+    DesignedLabels,
+    Estimate,
+    LabelledEstimate,
+    PpiEstimate,
+    designed_mean,
+    mean_interval,
+    people_rate,
+    ppi_mean,
+    variance_over_rows,
+)
 
 
 def prediction_powered(
@@ -45,8 +53,6 @@ def prediction_powered(
     Returns:
         None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
     """
-    from goldmeter.statistics import ppi_mean
-
     label, designed = column_of(candidate, LABEL), candidate.labels_designed
     labelled = None if label is None else ~np.isnan(label.values)
     if label is None or labelled is None or not random or labelled.sum() < FEWEST:
@@ -67,7 +73,7 @@ def prediction_powered(
 
 def designed_estimates(
     candidate: Candidate, probabilities: Floats, confidence: float
-) -> "Iterator[tuple[str | None, str | None, Estimate]]":
+) -> Iterator[tuple[str | None, str | None, Estimate]]:
     """The share of right answers by labels that a design chose: over all rows, and over each slice.
 
     The mean of such labels alone would be that of rows on which the judge is unsure. A part without labels, or with
@@ -94,14 +100,12 @@ def designed_estimates(
 
 
 def _with_judge(
-    candidate: Candidate, result: "PpiEstimate", labels: Floats, expected: Floats, confidence: float
-) -> "tuple[PpiEstimate, str | None]":
+    candidate: Candidate, result: PpiEstimate, labels: Floats, expected: Floats, confidence: float
+) -> tuple[PpiEstimate, str | None]:
     """The estimate with what is known of the judge's error, if that narrows it, and the judge's name.
 
     labels: shape (n,), NaN without one; expected: shape (n,).
     """
-    from goldmeter.statistics import DesignedLabels, LabelledEstimate, mean_interval, people_rate, variance_over_rows
-
     verdicts = column_of(candidate, VERDICT)
     if verdicts is None or not most_have(verdicts.values):
         return result, None
@@ -128,10 +132,8 @@ def _with_judge(
     return result._replace(low=low, high=high, labels_worth=worth), judge.name
 
 
-def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> "PpiEstimate":
+def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> PpiEstimate:
     """Estimate from labels that a design chose; labels, expected: shape (n,), NaN without a label."""
-    from goldmeter.statistics import designed_mean
-
     labelled = ~np.isnan(labels)
     clusters, rest = split(candidate.groups, labelled, ~labelled)
     chances = np.asarray(candidate.label_probability)[labelled]
@@ -194,8 +196,6 @@ def _tests(some: Candidate, every: CandidateSums) -> Iterable[SelectedLabels]:
 
 
 def _test(column: ScoreColumn, total: ColumnSums, rows: np.ndarray, groups: np.ndarray | None) -> SelectedLabels:
-    from scipy.special import ndtr
-    from scipy.stats import binom
 
     is_rate = column.passed is not None and total.passed is not None
     values: Floats = (
@@ -207,12 +207,12 @@ def _test(column: ScoreColumn, total: ColumnSums, rows: np.ndarray, groups: np.n
     mean = float(values.mean())
     if is_rate:
         passed = round(mean * independent)
-        below = float(binom.cdf(passed, round(independent), expected))
-        above = float(binom.sf(passed - 1, round(independent), expected))
+        below = float(scipy.stats.binom.cdf(passed, round(independent), expected))
+        above = float(scipy.stats.binom.sf(passed - 1, round(independent), expected))
         p_value = min(2.0 * min(below, above), 1.0)
     else:
         z = (mean - expected) / (spread / sqrt(independent)) if spread else 0.0
-        p_value = 2.0 * float(ndtr(-abs(z)))
+        p_value = 2.0 * float(scipy.special.ndtr(-abs(z)))
     return {"measure": column.name, "labelled": mean, "all": expected, "p_value": p_value}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
+from typing import Any, NotRequired, Self, TypedDict
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from goldmeter.estimates.metrics_report import Interval, JurorEntry, PanelEntry,
 from goldmeter.estimates.verdict_columns import JURORS, Votes, stated_votes, vote_table, votes_column
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import Estimate
+from goldmeter.statistics import Estimate, mean_interval
+from goldmeter.statistics.agreement import krippendorff_alpha, pair_agreement
+from goldmeter.statistics.panel import majority_contributions, mean_contributions, passing_contributions
+from goldmeter.statistics.panel import with_jurors as with_spread
 
 Row = dict[str, Any]
 ONE_JUROR = "one juror voted"
@@ -95,8 +96,6 @@ def with_jurors(rows: Sequence[Row], panel: Panel, candidates: Sequence[Candidat
 
 
 def _widened(row: Row, panel: Panel, metric: str, candidate: Candidate, confidence: float) -> Row:
-    from goldmeter.statistics import Estimate
-    from goldmeter.statistics.panel import majority_contributions, mean_contributions, passing_contributions
 
     column = _column(candidate, row["metric"])
     chosen = ~np.isnan(column.values)
@@ -112,25 +111,16 @@ def _widened(row: Row, panel: Panel, metric: str, candidate: Candidate, confiden
     is_majority = meaning.is_majority and column.name == next(iter(meaning.columns))
     adds = majority_contributions(scores) if is_majority else mean_contributions(scores)
     bounds = (row["lower_bound"], row["upper_bound"])
-    own = _with(
-        Estimate(row["value"], row["low"], row["high"], row["n"], row["method"]), adds, groups, bounds, confidence
-    )
+    score = Estimate(row["value"], row["low"], row["high"], row["n"], row["method"])
+    own = with_spread(score, adds, groups, bounds, confidence)
     widened: Row = {"low": own.low, "high": own.high, "method": own.method}
     if row.get("pass_value") is None:
         return widened
     if not is_majority and row["threshold"] is not None:
         adds = passing_contributions(scores, row["threshold"], column.facts.sign)
     rate = Estimate(row["pass_value"], row["pass_low"], row["pass_high"], row["n"], row["method"])
-    passed = _with(rate, adds, groups, (0.0, 1.0), confidence)
+    passed = with_spread(rate, adds, groups, (0.0, 1.0), confidence)
     return widened | {"pass_low": passed.low, "pass_high": passed.high}
-
-
-def _with(
-    estimate: "Estimate", adds: Floats, groups: Any, bounds: tuple[float, float], confidence: float
-) -> "Estimate":
-    from goldmeter.statistics.panel import with_jurors as over_jurors
-
-    return over_jurors(estimate, adds, groups, bounds, confidence)
 
 
 def entry(panel: Panel, rows: Sequence[Row], candidates: Sequence[Candidate], confidence: float) -> PanelEntry:
@@ -176,9 +166,6 @@ def _agreement_of_jurors(
     meaning: Votes, column: ScoreColumn, votes: Floats, groups: Any, confidence: float
 ) -> _Agreement:
     """How far jurors agree on rows with two votes or more: on the vote itself, or on whether its number passes."""
-    from goldmeter.statistics import mean_interval
-    from goldmeter.statistics.agreement import krippendorff_alpha, pair_agreement
-
     several = (~np.isnan(votes)).sum(axis=1) > 1
     said = votes[several]
     scores = meaning.scores(said)[:, 0]
@@ -221,8 +208,6 @@ def _juror(
 
 def _accuracy(scores: Floats, candidate: Candidate, confidence: float) -> Interval | None:
     """How often a juror says what human labels say; None with too few, and for labels that a design chose."""
-    from goldmeter.statistics import mean_interval
-
     labels = [column.values for column in candidate.columns if column.name == LABEL]
     if not labels or candidate.labels_designed:
         return None

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,9 +25,9 @@ from goldmeter.estimates.primary import PREFERRED_OVER
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics.clusters import ClusterTotals
+from goldmeter.statistics.bradley_terry import PairSums, components, strengths, win_rate
+from goldmeter.statistics.clusters import ClusterTotals, clustered_n_of_totals
+from goldmeter.statistics.wilson import score_interval
 
 Pair = tuple[str, str]
 # Verdict → points of the second candidate.
@@ -169,8 +169,6 @@ def _clusters(load: pa.Table, ids: pa.ChunkedArray) -> NDArray[np.intp]:
 
 
 def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, grouped: bool) -> NamedPairEntry:
-    from goldmeter.statistics.bradley_terry import win_rate
-    from goldmeter.statistics.clusters import ClusterTotals
 
     p = len(sums.outcomes)
     wins, ties, losses, identical, both, flips = (int(count) for count in sums.outcomes[number])
@@ -209,8 +207,6 @@ def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, g
 
 def _position(sums: PreferenceSums, confidence: float) -> PositionEntry | None:
     """How far verdicts depend on the order of the answers; None if no pair was asked about in both orders."""
-    from goldmeter.statistics.clusters import ClusterTotals
-
     size, flips, first = sums.items[:, -_POSITION:].T
     used = size > 0
     if not used.any():
@@ -219,11 +215,8 @@ def _position(sums: PreferenceSums, confidence: float) -> PositionEntry | None:
     return {"n": int(size.sum()), "flips": flipped, "first": shown_first}
 
 
-def _share(clusters: "ClusterTotals", confidence: float) -> Interval:
+def _share(clusters: ClusterTotals, confidence: float) -> Interval:
     """The mean of scores in [0, 1] over comparisons, those of one cluster depending on each other."""
-    from goldmeter.statistics.clusters import clustered_n_of_totals
-    from goldmeter.statistics.wilson import score_interval
-
     value = float(clusters.total.sum() / clusters.size.sum())
     if len(clusters.size) == 1:
         return {"value": value, "low": 0.0, "high": 1.0, "method": ONE_CLUSTER}
@@ -236,8 +229,6 @@ def _ranked(
     sums: PreferenceSums, pairs: Sequence[Pair], names: Sequence[str], confidence: float
 ) -> list[PreferenceRank] | str:
     """The ranks, the strongest first; or why there are none."""
-    from goldmeter.statistics.bradley_terry import PairSums, components, strengths
-
     p, place = len(pairs), {name: number for number, name in enumerate(names)}
     numbered = [(place[a], place[b]) for a, b in pairs]
     added = PairSums.of_items(sums.items[:, : 2 * p])

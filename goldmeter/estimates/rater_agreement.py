@@ -1,7 +1,7 @@
 """Agreement of raters: people with each other, a judge with grades of people, and a judge with itself."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -41,9 +41,9 @@ from goldmeter.estimates.sums import CandidateSums
 from goldmeter.estimates.verdict_columns import REPEATED, verdicts_column
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics import mean_interval, paired_difference, ppi_mean
+from goldmeter.statistics.agreement import krippendorff_alpha, pair_agreement, quadratic_kappa, self_agreement, spearman
+from goldmeter.statistics.clusters import Codes
 
 # Others differ more often on the rows that an adjudicator rated than on the rest, by more than this share.
 MORE_OFTEN = 0.5
@@ -56,9 +56,6 @@ def raters_entry(candidate: Candidate, confidence: float) -> RatersEntry | None:
         candidate: Its rated rows.
         confidence: Of each interval.
     """
-    from goldmeter.statistics import mean_interval
-    from goldmeter.statistics.agreement import krippendorff_alpha, pair_agreement
-
     if candidate.ratings is None:
         return None
     asked_to_decide = adjudicators(candidate.ratings)
@@ -105,11 +102,9 @@ def adjudicators(ratings: Ratings) -> list[int]:
 
 
 def _one_rater(
-    column: ScoreColumn, right: Floats, pairs: Floats, groups: "Codes | None", confidence: float
+    column: ScoreColumn, right: Floats, pairs: Floats, groups: Codes | None, confidence: float
 ) -> OneRaterEntry | None:
     """How often a column's pass or fail is what a rater says; right: the share of raters who call a row right."""
-    from goldmeter.statistics import mean_interval, paired_difference
-
     both = ~np.isnan(pairs) & ~np.isnan(column.values)
     clusters = _groups_of(groups, both)
     if column.passed is None or column.name == LABEL or both.sum() < FEWEST or is_one_cluster(clusters):
@@ -170,8 +165,6 @@ def _has_grade(candidate: Candidate) -> Iterator[Floats]:
 
 def _agreement(candidate: Candidate, grades: ScoreColumn, judged: ScoreColumn, confidence: float) -> GradedEntry | None:
     """How far a judge's scores agree with grades; on two scales, the bounds of both are taken for the same."""
-    from goldmeter.statistics.agreement import quadratic_kappa, spearman
-
     both = ~np.isnan(grades.values) & ~np.isnan(judged.values)
     clusters = None if candidate.groups is None else candidate.groups[both]
     if both.sum() < FEWEST or is_one_cluster(clusters):
@@ -206,8 +199,6 @@ def graded_prediction_powered(
     Returns:
         None for too few grades, grades of every row, and without any score of nearly all rows.
     """
-    from goldmeter.statistics import ppi_mean
-
     graded, bounds = ~np.isnan(column.values), column.facts.bounds
     scores = cheap_scores(candidate, probabilities, column.name)
     clusters, rest = split(candidate.groups, graded, ~graded)
@@ -265,7 +256,6 @@ def noise(entries: Mapping[str, Mapping[str, SelfAgreementEntry]], judge: Parts)
 def _self_agreement_entry(
     repeated: _Repeated, about: Mapping[str, Any], confidence: float
 ) -> SelfAgreementEntry | None:
-    from goldmeter.statistics.agreement import self_agreement
 
     if np.unique(repeated.rows).size < FEWEST or is_one_cluster(repeated.groups):
         return None

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from goldmeter.estimates import estimates
 from goldmeter.estimates.columns import Candidate, Mask, ScoreColumn
 from goldmeter.estimates.metrics_report import PassEntry, RepeatedEntry, SpreadEntry
 from goldmeter.metrics.base import Floats
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics import VarianceSplit
+from goldmeter.statistics import Estimate, Method, VarianceSplit, pass_all, pass_at, question_interval, variance_split
 
 Codes = NDArray[np.intp]
 # At least one of k draws passes; all of k draws pass.
@@ -45,8 +43,6 @@ class Draws(NamedTuple):
 
     def values(self, kind: str, k: int) -> Floats:
         """pass@k or pass^k of each question, NaN for those with fewer than k measured draws."""
-        from goldmeter.statistics import pass_all, pass_at
-
         return (pass_at if kind == AT else pass_all)(self.measured, self.passed, k)
 
 
@@ -123,7 +119,7 @@ def entry(candidate: Candidate, column: ScoreColumn, ks: Sequence[int], confiden
     return found
 
 
-def advice(split: "VarianceSplit") -> str:
+def advice(split: VarianceSplit) -> str:
     """Whether more draws or more questions make pass@1 more precise, in one sentence."""
     if not split.is_spread:
         return "All draws have the same result; only more questions can narrow the interval."
@@ -186,7 +182,6 @@ def _by_question(column: ScoreColumn, questions: Questions, ks: Sequence[int]) -
 
 
 def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float) -> PassEntry:
-    from goldmeter.statistics import Estimate, Method, question_interval
 
     used = ~np.isnan(values)
     clusters = None if groups is None else groups[used]
@@ -206,7 +201,6 @@ def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float
 
 
 def _spread(column: ScoreColumn, questions: Questions) -> SpreadEntry | None:
-    from goldmeter.statistics import variance_split
 
     measured = ~np.isnan(column.values)
     split = variance_split(_passes(column)[measured].astype(np.float64), questions.codes[measured])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,9 @@ from goldmeter.estimates.estimates import is_one_cluster, with_warnings
 from goldmeter.estimates.metrics_report import Limited, ResourceEntry, Resources, ResourceStatistic
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import Estimate
-    from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics import Estimate
+from goldmeter.statistics.clusters import Codes
+from goldmeter.statistics.quantiles import average_interval, quantile_interval
 
 # Digits that are kept: costs may be millionths of a dollar.
 DIGITS = 6
@@ -61,10 +60,8 @@ def limits(entries: Resources) -> dict[str, dict[str, Limited]]:
     }
 
 
-def statistic_of(values: Floats, statistic: str, clusters: "Codes | None", confidence: float) -> "Estimate":
+def statistic_of(values: Floats, statistic: str, clusters: Codes | None, confidence: float) -> Estimate:
     """Estimate a statistic of some rows, shape (n,), n >= 1; without limits if all are in one cluster."""
-    from goldmeter.statistics.quantiles import average_interval, quantile_interval
-
     share = SHARES[statistic]
     if is_one_cluster(clusters):
         point = average_interval(values) if share is None else quantile_interval(values, share)
@@ -78,7 +75,7 @@ def statistic_of(values: Floats, statistic: str, clusters: "Codes | None", confi
     )
 
 
-def in_order(values: Floats, keys: Hashes | None) -> "tuple[Floats, Codes | None]":
+def in_order(values: Floats, keys: Hashes | None) -> tuple[Floats, Codes | None]:
     """Sort values, by cluster where there are clusters, so that sums do not depend on the order of rows."""
     if keys is None:
         return np.sort(values), None
@@ -121,7 +118,7 @@ def _joined(parts: Sequence[tuple[Floats, Any, int]]) -> tuple[Floats, Hashes | 
     return np.concatenate(values), None if keys[0] is None else np.concatenate(keys), sum(missing)
 
 
-def _entry(kind: str, values: Floats, clusters: "Codes | None", missing: int, confidence: float) -> ResourceEntry:
+def _entry(kind: str, values: Floats, clusters: Codes | None, missing: int, confidence: float) -> ResourceEntry:
     mean, p50, p95 = (_stated(statistic_of(values, statistic, clusters, confidence)) for statistic in SHARES)
     return {
         "unit": RESOURCES[kind],
@@ -141,7 +138,7 @@ def _without_limits(entry: ResourceEntry) -> ResourceEntry:
     return entry
 
 
-def _stated(estimate: "Estimate") -> ResourceStatistic:
+def _stated(estimate: Estimate) -> ResourceStatistic:
     low = estimate.low if estimate.low == -np.inf else max(estimate.low, 0.0)
     return {
         "value": significant(estimate.value),

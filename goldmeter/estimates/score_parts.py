@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +21,10 @@ from goldmeter.estimates.human_labels import LABEL, MOST_HASHED, MOST_LABELLED, 
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.sums import CandidateSums, ColumnSums, Summand, added, candidate_sums, column_of
 from goldmeter.pipeline.tables import Parts
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics.corpus import Replicates
-    from goldmeter.statistics.correlation import ColumnProducts
-    from goldmeter.statistics.moments import Deviations
+from goldmeter.statistics.corpus import Replicates
+from goldmeter.statistics.correlation import ColumnProducts
+from goldmeter.statistics.mean import may_be_steady
+from goldmeter.statistics.moments import Deviations
 
 Key = TypeVar("Key")
 Known = TypeVar("Known")
@@ -136,7 +135,7 @@ class PartSums(NamedTuple):
     """
 
     candidates: Mapping[str, CandidateSums]
-    products: "ColumnProducts"
+    products: ColumnProducts
     counts: PartCounts
 
     def __add__(self, other: object) -> "PartSums":
@@ -151,8 +150,6 @@ def part_sums(
     parts: ScoreParts, number: int, fitted: Mapping[str, float], *, grouped: bool, guarantee: bool
 ) -> PartSums:
     """Add up the rows of a part. fitted: column → fitted threshold. guarantee: as of `candidate_sums`."""
-    from goldmeter.statistics.correlation import ColumnProducts
-
     found = parts.candidates(number, fitted, grouped=grouped)
     reasons = _domain_reasons(parts.judge, number)
     columns = [*zip(*([column.values for column in one.columns] for one in found), strict=True)]
@@ -182,8 +179,8 @@ class SecondSums(NamedTuple):
     failures: candidate → its failures.
     """
 
-    replicates: "Mapping[str, Mapping[Place, Replicates]]"
-    deviations: "Mapping[str, Mapping[Place, Deviations]]"
+    replicates: Mapping[str, Mapping[Place, Replicates]]
+    deviations: Mapping[str, Mapping[Place, Deviations]]
     failures: Mapping[str, FailureSums]
 
     def __add__(self, other: object) -> "SecondSums":
@@ -219,8 +216,6 @@ def corpus_totals(sums: CandidateSums) -> dict[Place, tuple[float, ...]]:
 
 def steady_means(sums: CandidateSums, confidence: float) -> dict[Place, float]:
     """The means of a candidate's scores that may be steady."""
-    from goldmeter.statistics.mean import may_be_steady
-
     return {
         place: one.moments.mean
         for place, one in _independent(sums)
@@ -246,8 +241,7 @@ def second_sums(parts: ScoreParts, number: int, totals: Totals) -> SecondSums:
     return SecondSums(replicates, deviations, _failures(parts, number, found, totals))
 
 
-def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]]) -> "dict[Place, Replicates]":
-    from goldmeter.statistics.corpus import Replicates
+def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]]) -> dict[Place, Replicates]:
 
     return {
         place: Replicates.of(np.asarray(corpus_score(one)(np.array(total) - one.stats[rows]), np.float64))
@@ -256,8 +250,7 @@ def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]])
     }
 
 
-def _deviations(candidate: Candidate, means: Mapping[Place, float]) -> "dict[Place, Deviations]":
-    from goldmeter.statistics.moments import Deviations
+def _deviations(candidate: Candidate, means: Mapping[Place, float]) -> dict[Place, Deviations]:
 
     return {
         place: Deviations.of(one.values[rows], mean, one.facts.bounds)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.metrics.base import Floats
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics.clusters import ClusterTotals, GroupTotals
-    from goldmeter.statistics.gaffke import Distribution
-    from goldmeter.statistics.moments import Moments
-    from goldmeter.statistics.weighted import WeightedSums
+from goldmeter.statistics.clusters import ClusterTotals, GroupTotals
+from goldmeter.statistics.corpus import EVERYTHING
+from goldmeter.statistics.gaffke import Distribution
+from goldmeter.statistics.moments import Moments
+from goldmeter.statistics.weighted import WeightedSums
 
 Integers = NDArray[np.int64]
 
@@ -52,23 +51,17 @@ class ClusterSums(NamedTuple):
         used = np.flatnonzero(summed[1]) if sign < 0 else slice(None)
         return ClusterSums(*(column[used] for column in summed))
 
-    def of_scores(self, bounds: tuple[float, float] | None) -> "ClusterTotals":
+    def of_scores(self, bounds: tuple[float, float] | None) -> ClusterTotals:
         """The totals of scores within `bounds`."""
-        from goldmeter.statistics.clusters import ClusterTotals
-
         sizes, (low, high) = self.sizes.astype(np.float64), bounds or (-np.inf, np.inf)
         return ClusterTotals(sizes, np.clip(self.totals, low * sizes, high * sizes))
 
-    def of_verdicts(self) -> "ClusterTotals":
+    def of_verdicts(self) -> ClusterTotals:
         """The totals of verdicts, 1 or 0."""
-        from goldmeter.statistics.clusters import ClusterTotals
-
         return ClusterTotals(self.sizes.astype(np.float64), self.passed.astype(np.float64))
 
-    def keyed(self, clusters: "ClusterTotals") -> "GroupTotals":
+    def keyed(self, clusters: ClusterTotals) -> GroupTotals:
         """Totals of these clusters, with the keys by which those of several parts add up."""
-        from goldmeter.statistics.clusters import GroupTotals
-
         return GroupTotals(self.keys, clusters.size, clusters.total[:, None])
 
 
@@ -147,15 +140,13 @@ class WeightedColumn(NamedTuple):
     outside: the weight of rows outside of the judge's domain.
     """
 
-    scores: "WeightedSums"
-    passes: "WeightedSums | None"
+    scores: WeightedSums
+    passes: WeightedSums | None
     outside: float
 
     @classmethod
     def of(cls, column: ScoreColumn, candidate: Candidate) -> "WeightedColumn | None":
         """Add up the rows of a candidate; None without weights."""
-        from goldmeter.statistics.weighted import WeightedSums
-
         if candidate.weights is None:
             return None
         measured = ~np.isnan(column.values)
@@ -201,11 +192,11 @@ class ColumnSums:
     n_rows: int
     not_asked: int
     outside: int
-    moments: "Moments"
+    moments: Moments
     passed: int | None
     stats: tuple[float, ...] | None
     clusters: ClusterSums | None
-    spread: "Distribution | None"
+    spread: Distribution | None
     weighted: WeightedColumn | None = None
 
     @property
@@ -213,10 +204,8 @@ class ColumnSums:
         return self.moments.n
 
     @property
-    def verdicts(self) -> "Moments":
+    def verdicts(self) -> Moments:
         """The moments of the measured rows' verdicts, 1 or 0."""
-        from goldmeter.statistics.moments import Moments
-
         return Moments.of_passes(self.n_measured, self.passed or 0)
 
     def __add__(self, other: "ColumnSums") -> "ColumnSums":
@@ -339,10 +328,6 @@ def by_code(
     column: ScoreColumn, codes: Codes, count: int, candidate: Candidate, *, guarantee: bool
 ) -> list[ColumnSums]:
     """The sums of a column over the rows of each code from 0 to count - 1."""
-    from goldmeter.statistics.corpus import EVERYTHING
-    from goldmeter.statistics.gaffke import Distribution
-    from goldmeter.statistics.moments import Moments
-
     measured = ~np.isnan(column.values)
     values, own = column.values[measured], codes[measured]
     bounds = column.facts.bounds

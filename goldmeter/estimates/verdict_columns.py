@@ -8,6 +8,7 @@ import numpy as np
 
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.metrics.base import Floats
+from goldmeter.statistics.majority import majority
 
 # Keys of the metadata of data/judge: the names of the jurors in the order of votes; metric → what its votes mean.
 JURORS, VOTES = "jurors", "votes"
@@ -52,8 +53,6 @@ class Votes:
 
     def scores(self, votes: Floats) -> Floats:
         """Return the scores of rows by their votes, shape (n, columns); NaN without any vote."""
-        from goldmeter.statistics.majority import majority
-
         found = [_mean(self.scored(votes, column)) for column in self.columns]
         if self.is_majority:
             found[0] = majority(self.scored(votes, next(iter(self.columns))))

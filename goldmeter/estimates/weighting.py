@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
+from typing import Annotated, Any, NamedTuple, Protocol, cast
 
 from pydantic import ConfigDict, Field, field_validator
 
@@ -24,9 +24,7 @@ from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.sums import CandidateSums, ColumnSums, WeightedColumn, column_of, summed
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.tables import Parts
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics.weighted import WeightedSums
+from goldmeter.statistics.weighted import WeightedSums, weighted_mean
 
 CORPUS = "a corpus score counts words, and weights count rows"
 NOTHING = "every measured row has weight 0"
@@ -89,12 +87,8 @@ def weighted_entry(sums: ColumnSums, row: Mapping[str, Any], confidence: float) 
     return found
 
 
-def _limits(
-    weighted: "WeightedSums", sums: ColumnSums, row: Mapping[str, Any], kind: str, confidence: float
-) -> Limited:
+def _limits(weighted: WeightedSums, sums: ColumnSums, row: Mapping[str, Any], kind: str, confidence: float) -> Limited:
     """The weighted value with its limits; equal weights change nothing."""
-    from goldmeter.statistics.weighted import weighted_mean
-
     if weighted.n == sums.n_measured and weighted.are_equal:
         return {"value": row[f"{kind}value"], "low": row[f"{kind}low"], "high": row[f"{kind}high"]}
     bounds = (0.0, 1.0) if kind else sums.facts.bounds or UNBOUNDED
@@ -230,8 +224,6 @@ def missing_values(mix: Mix, values: Collection[str]) -> str:
 
 def _unit(sums: ColumnSums) -> WeightedColumn:
     """The sums of the measured rows where each has the weight 1."""
-    from goldmeter.statistics.weighted import WeightedSums
-
     bounds, clusters, passes = sums.facts.bounds, sums.clusters, None
     scores = WeightedSums.of_equal(sums.moments, bounds, clusters and clusters.keyed(clusters.of_scores(bounds)))
     if sums.passed is not None:

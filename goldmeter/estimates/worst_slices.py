@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.metrics_report import Limited, SliceEntry, WorstSlices
 from goldmeter.estimates.sums import CandidateSums, ColumnSums
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics import Estimate
-    from goldmeter.statistics.clusters import ClusterTotals
-    from goldmeter.statistics.moments import Moments
+from goldmeter.statistics import Estimate
+from goldmeter.statistics.clusters import ClusterTotals
+from goldmeter.statistics.moments import Moments
+from goldmeter.statistics.multiplicity import simultaneous_interval
 
 # Measured rows that a slice and the rest need at least: with fewer no slice can be told from the rest.
 FEWEST = 5
@@ -36,8 +35,8 @@ class _Slice(NamedTuple):
 class Values(NamedTuple):
     """The sums of a measure's values: of pass and fail, or of scores; clusters: None for independent rows."""
 
-    moments: "Moments"
-    clusters: "ClusterTotals | None"
+    moments: Moments
+    clusters: ClusterTotals | None
 
 
 def worst_slices(scored: Sequence[CandidateSums], measure: str, confidence: float, *, by_judge: bool) -> WorstSlices:
@@ -179,10 +178,8 @@ def _entry(part: _Slice, bounds: tuple[float, float], tests: int, confidence: fl
     }
 
 
-def _together(values: Values, bounds: tuple[float, float], tests: int, confidence: float) -> "Estimate":
+def _together(values: Values, bounds: tuple[float, float], tests: int, confidence: float) -> Estimate:
     """Estimate the mean of some rows; `tests` such intervals hold together."""
-    from goldmeter.statistics.multiplicity import simultaneous_interval
-
     return simultaneous_interval(*values, bounds, tests, confidence)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import inf, isfinite, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,8 @@ from goldmeter.errors import LedgerError
 from goldmeter.estimates.columns import Candidate, Mask
 from goldmeter.history.store import Contents
 from goldmeter.metrics.base import Floats
+from goldmeter.statistics.change import FEWEST, Night, change, week
 from goldmeter.wording.alarms import Changed, changed
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics.change import Night
 
 Key = tuple[str, str]
 
@@ -159,8 +157,6 @@ def _found(
     nights: Sequence[tuple[datetime, FreshEntry]], measure: Measure, shown: str, alpha: float, started: datetime
 ) -> Changed | None:
     """The alarm, or its end, of the newest night, whose entry then says since when it stands; None without."""
-    from goldmeter.statistics.change import change, week
-
     if not nights:
         return None
     is_fresh = nights[-1][0] == started
@@ -194,10 +190,8 @@ def _found(
     )
 
 
-def _nights(nights: Sequence[tuple[datetime, FreshEntry]]) -> "list[Night]":
+def _nights(nights: Sequence[tuple[datetime, FreshEntry]]) -> list[Night]:
     """The nights for the test; those of an alarm are the last ones that it is about, but for the very first."""
-    from goldmeter.statistics.change import FEWEST, Night
-
     alarmed: set[int] = set()
     for place, (_, entry) in enumerate(nights):
         if entry["since"] is not None:

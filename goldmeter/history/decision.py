@@ -25,6 +25,7 @@ from goldmeter.pipeline import git, params
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.schedule import FIXED, Schedule
 from goldmeter.pipeline.tables import Parts
+from goldmeter.statistics import alpha_spending
 from goldmeter.versions.experiments import NAMESPACE, Experiment, Facts
 from goldmeter.versions.version import WORKSPACE, Version, commit_of, versions
 from goldmeter.wording import comparison_lines
@@ -112,8 +113,6 @@ def next_look(past: pa.Table, schedule: str, commit: str, content: str, alpha: f
         content: Hash of what is compared.
         alpha: Probability that any of all looks at the baseline is a false alarm.
     """
-    from goldmeter.statistics import alpha_spending
-
     of_baseline = pc.and_(pc.equal(past["schedule"], schedule), pc.equal(past["baseline_commit"], commit))
     earlier = past.filter(pc.and_(of_baseline, pc.is_valid(past["look"])))
     same = earlier.filter(pc.equal(earlier["content"], content))

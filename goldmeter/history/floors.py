@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,8 @@ from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.columns import Candidate, Mask
 from goldmeter.history.changes import fresh
 from goldmeter.history.store import Contents
+from goldmeter.statistics import DriftState, drift_detector
 from goldmeter.wording.alarms import BeyondFloor, beyond_floor, floor_held, untested_floor
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import DriftState
 
 
 class EProcessEntry(TypedDict):
@@ -235,10 +233,8 @@ def _entry(
     }
 
 
-def _after(stream: FloorStream, state: "DriftState | None", chosen: Mask, *, recovering: bool = False) -> "DriftState":
+def _after(stream: FloorStream, state: DriftState | None, chosen: Mask, *, recovering: bool = False) -> DriftState:
     """The state after this run; a measure for which lower is better, and a recovery, are mirrored within the bounds."""
-    from goldmeter.statistics import drift_detector
-
     low, high = stream.measure.bounds or (0.0, 1.0)
     rows, floor, groups = stream.measure.values[chosen], stream.floor, stream.candidate.groups
     if stream.measure.higher_is_better == recovering:
@@ -246,8 +242,7 @@ def _after(stream: FloorStream, state: "DriftState | None", chosen: Mask, *, rec
     return drift_detector(state, rows, floor, None if groups is None else groups[chosen], (low, high))
 
 
-def _state(stored: list[Any]) -> "DriftState":
-    from goldmeter.statistics import DriftState
+def _state(stored: list[Any]) -> DriftState:
 
     floor, days, bets, log_wealth, evidence, peak = stored
     return DriftState(floor, days, bets, tuple(log_wealth), evidence, peak)

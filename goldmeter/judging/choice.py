@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,9 +37,8 @@ from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import Price, RunJudge
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics import Estimate, PairedDifference
+from goldmeter.statistics import Estimate, Method, PairedDifference, mean_interval, paired_difference
+from goldmeter.statistics.majority import majority
 
 # Labelled rows that are judged, unless more or fewer are asked for.
 ROWS = 300
@@ -71,9 +70,9 @@ class JurorFigures(NamedTuple):
     """
 
     name: str
-    accuracy: "Estimate"
-    alone: "PairedDifference | None"
-    without: "PairedDifference | None"
+    accuracy: Estimate
+    alone: PairedDifference | None
+    without: PairedDifference | None
     cost: float | None
     seconds: float
     failed: int
@@ -94,7 +93,7 @@ class Choice(NamedTuple):
     """Judges of a panel on a sample. panel: agreement of their majority. ties: rows on which it is a tie."""
 
     jurors: list[JurorFigures]
-    panel: "Estimate"
+    panel: Estimate
     ties: int
 
 
@@ -144,23 +143,20 @@ def choice(
         entries: Of each judge in the ledger.
         prices: Of each judge.
     """
-    from goldmeter.statistics import Estimate, Method, mean_interval, paired_difference
-    from goldmeter.statistics.majority import majority
-
     clusters = None if len({*sample.groups}) == len(sample.groups) else np.array(sample.groups)
 
     def agreement(verdicts: Floats) -> Floats:
         """1 where a verdict is the label's, 1/2 for a tie, NaN without one."""
         return 1.0 - np.abs(verdicts - sample.labels)
 
-    def difference(first: Floats, second: Floats) -> "PairedDifference | None":
+    def difference(first: Floats, second: Floats) -> PairedDifference | None:
         both = ~np.isnan(first) & ~np.isnan(second)
         own = _of(clusters, both)
         if both.sum() < FEWEST or is_one_cluster(own):
             return None
         return paired_difference((first - second)[both], own, confidence=CONFIDENCE)
 
-    def share(agrees: Floats) -> "Estimate":
+    def share(agrees: Floats) -> Estimate:
         known = ~np.isnan(agrees)
         own = _of(clusters, known)
         if is_one_cluster(own):
@@ -207,11 +203,11 @@ def lines(found: Choice, sample: Sample, down: Sequence[str] = ()) -> Iterator[s
         yield f"  {one.name:{width}}  alone {_points(one.alone)}; without it {_points(one.without)}{one.role}"
 
 
-def _share(estimate: "Estimate") -> str:
+def _share(estimate: Estimate) -> str:
     return rate_interval(estimate.value, estimate.low, estimate.high) if estimate.n else "no vote"
 
 
-def _points(difference: "PairedDifference | None") -> str:
+def _points(difference: PairedDifference | None) -> str:
     if difference is None:
         return "too few rows"
     return points_interval(difference.value, difference.low, difference.high)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +29,7 @@ from goldmeter.metrics.base import Floats
 from goldmeter.models.servers import ApiKey
 from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import LEDGER
-
-if TYPE_CHECKING:  # importing scipy takes half a second
-    from goldmeter.statistics.threshold import RiskBand, Side
+from goldmeter.statistics.threshold import RiskBand, Side, fewest_decided, risk_band
 
 
 def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
@@ -138,8 +136,6 @@ def show_band(share: float) -> None:
         ParamsError: The share is out of range, or the labels are no random part of the rows.
         DataError: The labels do not show that the offline judge is right often enough anywhere.
     """
-    from goldmeter.statistics.threshold import risk_band
-
     if not 0.0 < share < 0.5:  # noqa: PLR2004 (a coin)
         raise ParamsError(f"--band {share:g}: expected a share above 0 and below 0.5, such as 0.02")
     options, dataset = params.for_stage("judge").judge, params.for_stage("load").dataset
@@ -161,10 +157,8 @@ def show_band(share: float) -> None:
     _print_band(risk_band(p[known], labels[known], share, clusters), share, p, int(known.sum()))
 
 
-def _print_band(band: "RiskBand", share: float, p: NDArray[np.float64], labelled: int) -> None:
+def _print_band(band: RiskBand, share: float, p: NDArray[np.float64], labelled: int) -> None:
     """Print a band, and what it leaves to the language model of answers with these probabilities."""
-    from goldmeter.statistics.threshold import fewest_decided
-
     sides = [
         _side("passes", f"above {band.high:g}", band.passes) if band.high < 1.0 else _none("passes", band.passes),
         _side("fails", f"below {band.low:g}", band.fails) if band.low > 0.0 else _none("fails", band.fails),
@@ -200,12 +194,12 @@ def _labelled(part: pa.Table, load: pa.Table, options: Judge) -> _Labelled:
     return _Labelled(judged.probabilities[rows], labels, groups)
 
 
-def _side(verb: str, limit: str, side: "Side") -> str:
+def _side(verb: str, limit: str, side: Side) -> str:
     return (
         f"{verb} {side.n:,} labelled answers, those {limit}, of which {side.wrong:,} "
         f"{'is' if side.wrong == 1 else 'are'} wrong: at most {100 * side.high:.2g} % of all such"
     )
 
 
-def _none(verb: str, side: "Side") -> str:
+def _none(verb: str, side: Side) -> str:
     return f"{verb} none: of the {side.n:,} labelled answers where it is surest it is wrong on {side.wrong:,}"

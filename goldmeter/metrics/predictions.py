@@ -8,6 +8,7 @@ import numpy as np
 from goldmeter.metrics.aliases import accepts_aliases
 from goldmeter.metrics.lexical.accuracy import EXACT, NONE, Accuracy, Match
 from goldmeter.metrics.pairs import Pairs
+from goldmeter.statistics import mean_interval
 
 if TYPE_CHECKING:
     from goldmeter.text.columns import TextLists, Texts
@@ -107,8 +108,6 @@ def _summary(metric: Accuracy, matches: list[Match], *, return_confidence: bool)
     if metric.fuzzy_match:
         summary |= {"fuzzy_accuracy": close / rows, "correct_fuzzy": close}
     if return_confidence:
-        from goldmeter.statistics import mean_interval  # scipy takes a second to import
-
         estimate = mean_interval(hits)
         summary["accuracy_confidence_interval"] = (estimate.low, estimate.high)
     return summary

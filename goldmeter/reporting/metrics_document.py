@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -68,10 +68,8 @@ from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.settings import Section, Share
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
+from goldmeter.statistics.correlation import ColumnProducts
 from goldmeter.wording.comparison_document import PairEntry
-
-if TYPE_CHECKING:  # importing scipy takes half a second, and every stage reads this module's params
-    from goldmeter.statistics.correlation import ColumnProducts
 
 SCHEMA = pa.schema(
     [
@@ -461,7 +459,7 @@ def _with_draws(
 
 
 def _correlations(
-    scored: Sequence[CandidateSums], products: "ColumnProducts", measure: str
+    scored: Sequence[CandidateSums], products: ColumnProducts, measure: str
 ) -> metrics_report.Correlations:
     """Correlations between the metrics, over the rows of all candidates; measure: the primary one, which is first."""
     places = {column.name: i for i, column in enumerate(scored[0].columns)} if scored else {}

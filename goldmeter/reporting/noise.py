@@ -7,7 +7,7 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from goldmeter.comparison.by_question import by_question, measure_of, rows_of
 from goldmeter.comparison.gate import Gate
@@ -113,7 +113,7 @@ def share_of(a: Candidate, b: Candidate, measure: str, confidence: float = CONFI
 
 
 def _z(confidence: float) -> float:
-    return float(ndtri((1.0 + confidence) / 2.0))
+    return float(scipy.special.ndtri((1.0 + confidence) / 2.0))
 
 
 def _print(measure: str, own: Sequence[Noise], pairs: Sequence[Share], sure: str) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri, stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import (
     BoolArray,
@@ -286,20 +286,19 @@ def spearman(
         return unknown(KAPPA_BOUNDS, n, Method("too few rows"))
     if x.min() == x.max() or y.min() == y.max():
         return unknown(KAPPA_BOUNDS, n, Method("one class of scores" if x.min() == x.max() else "one class of labels"))
-    from scipy.stats import rankdata  # takes half a second, and most runs have no grades
 
-    one, other = _standardised(rankdata(x)), _standardised(rankdata(y))
+    one, other = _standardised(scipy.stats.rankdata(x)), _standardised(scipy.stats.rankdata(y))
     value = min(max(float((one * other).mean()), -1.0), 1.0)
     influence = one * other - value * (one**2 + other**2) / 2.0
     # A correlation of 1 is taken as that of one exchange of neighbours, the smallest step from it.
     inside = min(abs(value), 1.0 - 12.0 / (n * (n**2 - 1.0)))
-    variance, quantile = (1.0 + value**2 / 2.0) / (n - 3.0), float(ndtri((1.0 + confidence) / 2.0))
+    variance, quantile = (1.0 + value**2 / 2.0) / (n - 3.0), float(scipy.special.ndtri((1.0 + confidence) / 2.0))
     if codes is not None:
         groups = int(codes.max()) + 1
         sums = np.bincount(codes, weights=influence)
         total = float(influence @ influence)
         variance *= max(float(sums @ sums) / total, 1.0) * groups / (groups - 1.0) if total > 0.0 else 1.0
-        quantile = float(stdtrit(groups - 1.0, (1.0 + confidence) / 2.0))
+        quantile = float(scipy.special.stdtrit(groups - 1.0, (1.0 + confidence) / 2.0))
     z, half = atanh(inside) * (1.0 if value >= 0.0 else -1.0), quantile * sqrt(variance)
     return within(value, (tanh(z - half), tanh(z + half)), KAPPA_BOUNDS, n, Method("fisher z (bonett & wright)"))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, ndtr, stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import FloatArray, check_confidence
 from goldmeter.statistics.clusters import ClusterTotals, Codes, Labels, numbered
@@ -192,7 +192,7 @@ def _fitted(candidates: int, pairs: Pairs, sums: PairSums) -> _Fitted:
     design = _differences(candidates, pairs)
     values, centre = np.zeros(candidates), np.full((candidates, candidates), 1.0 / candidates)
     for _ in range(_STEPS):
-        expected = expit(design @ values)
+        expected = scipy.special.expit(design @ values)
         information = design.T @ ((sums.counts * expected * (1.0 - expected))[:, None] * design)
         size = float(np.trace(information))  # makes the sum of strengths as well determined as their differences
         step = np.linalg.solve(information + size * centre, design.T @ (sums.points - sums.counts * expected))
@@ -218,7 +218,7 @@ def _errors(covariance: FloatArray, clusters: int) -> FloatArray:
 
 
 def _quantile(clusters: int, confidence: float) -> float:
-    return float(stdtrit(clusters - 1.0, (1.0 + confidence) / 2.0)) if clusters > 1 else inf
+    return float(scipy.special.stdtrit(clusters - 1.0, (1.0 + confidence) / 2.0)) if clusters > 1 else inf
 
 
 def _above(fitted: _Fitted, clusters: int, confidence: float) -> npt.NDArray[np.bool_]:
@@ -233,7 +233,7 @@ def _above(fitted: _Fitted, clusters: int, confidence: float) -> npt.NDArray[np.
     errors = _errors(covariance, clusters)
 
     def reach(critical: float) -> FloatArray:
-        return _quantile(clusters, 2.0 * float(ndtr(critical)) - 1.0) * errors
+        return _quantile(clusters, 2.0 * float(scipy.special.ndtr(critical)) - 1.0) * errors
 
     # The critical value lies between that of a single test and Šidák's: most often both decide the same.
     limits = reach(sidak(len(every), confidence))

@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
+import scipy
 
 from goldmeter.statistics.arrays import FloatArray, binary_array, check_scores, finite_array
 from goldmeter.statistics.clusters import FewClusters, Labels, cluster_codes
@@ -42,7 +42,7 @@ class Calibration(NamedTuple):
     def of(self, p: npt.ArrayLike) -> FloatArray:
         """Return the recalibrated probabilities of rows without a label: the mean of the curves; shape as of p."""
         logits = _logits(finite_array(p, "p", 1))
-        scaled: FloatArray = np.mean([expit(_linear(curve, logits)) for curve in self.curves], axis=0)
+        scaled: FloatArray = np.mean([scipy.special.expit(_linear(curve, logits)) for curve in self.curves], axis=0)
         return scaled
 
 
@@ -87,10 +87,10 @@ def _scaled(right: FloatArray, logits: FloatArray, clusters: Labels | None) -> t
     fold = assigned_folds(right, table, clusters, FOLDS)
     used = np.unique(fold)
     if used.size < 2:  # noqa: PLR2004 (one to fit, one to scale)
-        return expit(logits), _UNCHANGED[None]
+        return scipy.special.expit(logits), _UNCHANGED[None]
     curves = [fitted(table[fold != out], right[fold != out], _UNCHANGED, _UNCHANGED) for out in used]
     own = np.array(curves)[np.searchsorted(used, fold)]
-    return np.asarray(expit(_linear(own.T, logits))), np.array(curves)
+    return np.asarray(scipy.special.expit(_linear(own.T, logits))), np.array(curves)
 
 
 def _linear(curve: FloatArray, logits: FloatArray) -> FloatArray:
@@ -103,7 +103,7 @@ def _clipped(p: FloatArray) -> FloatArray:
 
 
 def _logits(p: FloatArray) -> FloatArray:
-    return np.asarray(logit(_clipped(p)))
+    return np.asarray(scipy.special.logit(_clipped(p)))
 
 
 def _p_value(p: FloatArray, labels: FloatArray, logits: FloatArray) -> float:

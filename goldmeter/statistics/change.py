@@ -5,7 +5,7 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
+import scipy
 
 from goldmeter.statistics.arrays import FloatArray, IntArray
 
@@ -117,7 +117,7 @@ def _compared(nights: Sequence[Night], window: int) -> Change | None:
     variance += sum((night.error * night.rows) ** 2 for night in last) / total**2
     spread, freedom = _spread(calm, np.array(known))
     away = float(mean - before) / sqrt(spread * variance)
-    p_value = 2.0 * float(stdtr(freedom, -abs(away)))
+    p_value = 2.0 * float(scipy.special.stdtr(freedom, -abs(away)))
     return Change(float(before), float(mean), away, p_value, len(chosen), len(last), int(total))
 
 

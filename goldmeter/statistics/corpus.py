@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, FloatArray
 from goldmeter.statistics.estimate import Estimate, Method, unknown, within
@@ -76,7 +76,7 @@ def jackknife_interval(
         return unknown(bounds, n, Method("undefined score"), nan)
     if error is None:
         return unknown(bounds, n, Method("jackknife undefined"), value)
-    half = error * float(stdtrit(items - 1, (1.0 + confidence) / 2.0))
+    half = error * float(scipy.special.stdtrit(items - 1, (1.0 + confidence) / 2.0))
     limits = (value - half, value + half) if half > 0.0 else _with_unseen(value, items, confidence, bounds)
     return within(value, limits, bounds, n, Method("jackknife"))
 

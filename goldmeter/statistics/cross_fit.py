@@ -5,7 +5,7 @@ from math import inf, log
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, FloatArray, finite_array, unit_labels
 from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes
@@ -61,8 +61,8 @@ def cross_fitted(
     for left_out in used if used.size > 1 else ():
         out = fold == left_out
         model = _logistic(table[~out], labels[~out])
-        inside[out] = expit(_linear(table[out], model))
-        outside += expit(_linear(others, model)) / used.size
+        inside[out] = scipy.special.expit(_linear(table[out], model))
+        outside += scipy.special.expit(_linear(others, model)) / used.size
     return bounds[0] + (bounds[1] - bounds[0]) * inside, bounds[0] + (bounds[1] - bounds[0]) * outside
 
 
@@ -113,7 +113,7 @@ def fitted(table: FloatArray, labels: FloatArray, start: FloatArray, prior: Floa
     design = np.column_stack([np.ones(labels.size), table])
     loss = _loss(design, labels, penalty, model, prior)
     for _ in range(_NEWTON_STEPS):
-        expected = expit(design @ model)
+        expected = scipy.special.expit(design @ model)
         gradient = design.T @ (expected - labels) + penalty * (model - prior)
         curvature = (design.T * (expected * (1.0 - expected))) @ design + np.diag(penalty)
         step = np.linalg.solve(curvature, gradient)

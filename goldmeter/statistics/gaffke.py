@@ -4,8 +4,7 @@ from math import exp, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtri
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray
 
@@ -102,9 +101,12 @@ def _upper(unit: Counts, tail: float) -> float:
 
     def excess(t: float) -> float:
         """Return the excess of the tail beyond t over the target, in normal deviates: nearly linear in t."""
-        return float(ndtri(np.clip(_positive(values - t, weights), 1e-300, 1.0 - 1e-16)) - ndtri(tail))
+        return float(
+            scipy.special.ndtri(np.clip(_positive(values - t, weights), 1e-300, 1.0 - 1e-16))
+            - scipy.special.ndtri(tail)
+        )
 
-    return float(brentq(excess, values[0], 1.0, xtol=1e-13))
+    return float(scipy.optimize.brentq(excess, values[0], 1.0, xtol=1e-13))
 
 
 def _positive(a: FloatArray, counts: FloatArray) -> float:
@@ -160,7 +162,7 @@ def _saddlepoint(a: FloatArray, counts: FloatArray) -> float:
         s = share / float(a[-1])
         return float(counts @ (a / (1.0 - a * s))) - 1.0 / s
 
-    share = float(brentq(slope, 1.0 / (n + 1.0), n / (n + 1.0), rtol=1e-6))
+    share = float(scipy.optimize.brentq(slope, 1.0 / (n + 1.0), n / (n + 1.0), rtol=1e-6))
     return share / float(a[-1])
 
 

@@ -4,7 +4,7 @@ from math import hypot, sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri, stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, check_confidence, check_finite_bounds, check_scores
 from goldmeter.statistics.clusters import ClusterTotals, Labels, cluster_codes, cluster_totals, clustered_n_of_totals
@@ -107,7 +107,7 @@ def may_be_steady(moments: Moments, bounds: Bounds, confidence: float = 0.95) ->
     if moments.n < _STEADY_ROWS or moments.is_binary or moments.is_constant:
         return False
     limits = interval_of_moments(moments, None, bounds, confidence)
-    half = float(stdtrit(moments.n - 1.0, (1.0 + confidence) / 2.0)) * sqrt(moments.variance / moments.n)
+    half = float(scipy.special.stdtrit(moments.n - 1.0, (1.0 + confidence) / 2.0)) * sqrt(moments.variance / moments.n)
     return limits.high - limits.low > _STEADY_GAIN * 2.0 * half
 
 
@@ -155,9 +155,9 @@ def _steady_limits(
     if deviations.skew((n - 1) * spread**2) >= _STEADY_SKEW:
         return None
     tail = (1.0 + confidence) / 2.0
-    sampling = float(stdtrit(n - 1.0, tail)) * spread / sqrt(n)
+    sampling = float(scipy.special.stdtrit(n - 1.0, tail)) * spread / sqrt(n)
     below, above = (
-        hypot(sampling, float(ndtri(tail)) * sqrt(unseen_variance(seen, room, n)))
+        hypot(sampling, float(scipy.special.ndtri(tail)) * sqrt(unseen_variance(seen, room, n)))
         for seen, room in zip(deviations.seen, (p, 1.0 - p), strict=True)
     )
     return max(0.0, p - below), min(1.0, p + above)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import sqrt
 from typing import NamedTuple
 
-from scipy.special import gammaincinv, ndtr, ndtri
+import scipy
 
 from goldmeter.statistics.arrays import check_confidence
 
@@ -70,7 +70,7 @@ def more_to_decide(evidence: Evidence, matters: float, power: float = 0.8, confi
     if not (matters > 0.0 and 0.0 < power < 1.0):
         raise ValueError(f"matters = {matters}, power = {power}: expected a difference above 0, and a share")
     usual, upper = _variances(evidence, matters)
-    z = -float(ndtri((1.0 - confidence) / 2.0))
+    z = -float(scipy.special.ndtri((1.0 - confidence) / 2.0))
     forth, back = ((sign * abs(evidence.away), variance) for sign, variance in ((1.0, usual), (-1.0, upper)))
     found = [
         _fewest(_power_of(evidence.n, away, sqrt(variance), matters, z), power) for away, variance in (forth, back)
@@ -84,14 +84,14 @@ def _variances(evidence: Evidence, matters: float) -> tuple[float, float]:
     changed, n = evidence.changed, max(evidence.n, 1)
     square = evidence.variance * n / changed if changed and evidence.n else min(evidence.full, 1.0) ** 2
     least = matters * max(sqrt(square), matters)
-    by_count = float(gammaincinv(changed + 1.0, _BELOW)) / max(changed, 1)
+    by_count = float(scipy.special.gammaincinv(changed + 1.0, _BELOW)) / max(changed, 1)
     upper = evidence.variance * by_count if changed else square * by_count / n
     return max(evidence.variance, least), max(upper, least)
 
 
 def _power_of(n: int, away: float, sd: float, matters: float, z: float) -> Callable[[int], float]:
     def power(more: int) -> float:
-        return float(ndtr((n * away + more * matters - z * sd * sqrt(n + more)) / (sd * sqrt(more))))
+        return float(scipy.special.ndtr((n * away + more * matters - z * sd * sqrt(n + more)) / (sd * sqrt(more))))
 
     return power
 

@@ -5,8 +5,7 @@ from math import expm1, log, log1p
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
 from goldmeter.statistics.clusters import ClusterTotals, clustered_n_of_totals
@@ -55,7 +54,7 @@ def max_t_of_products(products: npt.ArrayLike, confidence: float = 0.95) -> floa
     check_confidence(confidence)
     correlation = _correlation(np.asarray(products, dtype=np.float64))
     metrics, alpha = correlation.shape[0], 1.0 - confidence
-    single = -float(ndtri(alpha / 2.0))
+    single = -float(scipy.special.ndtri(alpha / 2.0))
     if metrics <= 1:
         return single
     # The critical value is largest for independent metrics (Šidák 1967).
@@ -71,7 +70,7 @@ def sidak(tests: int, confidence: float = 0.95) -> float:
     2.236
     """
     check_confidence(confidence)
-    return -float(ndtri(-expm1(log1p(confidence - 1.0) / tests) / 2.0))
+    return -float(scipy.special.ndtri(-expm1(log1p(confidence - 1.0) / tests) / 2.0))
 
 
 def _correlation(products: FloatArray) -> FloatArray:
@@ -105,8 +104,8 @@ def _quantile(correlation: FloatArray, alpha: float, single: float, most: float)
     share = 1.0 / np.bincount(moved)[moved]
 
     def excess(c: float) -> float:
-        one = 2.0 * float(ndtr(-c))
-        beyond = slope * -ndtri(uniform * (one / 2.0))
+        one = 2.0 * float(scipy.special.ndtr(-c))
+        beyond = slope * -scipy.special.ndtri(uniform * (one / 2.0))
         # Both signs of the rest are equally likely. Rounding may leave the moved metric exactly at c.
         inverse = sum(0.5 / np.maximum((np.abs(z) > c).sum(axis=0), 1) for z in (beyond + rest, beyond - rest))
         return log(one * float(share @ inverse) / alpha)
@@ -115,7 +114,7 @@ def _quantile(correlation: FloatArray, alpha: float, single: float, most: float)
         return single
     if excess(most) >= 0.0:
         return most
-    return float(brentq(excess, single, most, xtol=5e-4))
+    return float(scipy.optimize.brentq(excess, single, most, xtol=5e-4))
 
 
 @lru_cache(maxsize=8)
@@ -123,7 +122,7 @@ def _draws(metrics: int) -> tuple[FloatArray, FloatArray]:
     """Return fixed uniform draws, shape (draws,), and normal draws, shape (metrics, draws)."""
     draws = _FEW_DRAWS if metrics <= _FEW_METRICS else _DRAWS
     uniform = 1.0 - np.random.default_rng(_SEED).random((draws, metrics + 1)).T  # in (0, 1]
-    normal = np.ascontiguousarray(ndtri(np.minimum(uniform[1:], 1.0 - np.finfo(np.float64).eps)))
+    normal = np.ascontiguousarray(scipy.special.ndtri(np.minimum(uniform[1:], 1.0 - np.finfo(np.float64).eps)))
     first = np.ascontiguousarray(uniform[0])
     first.flags.writeable = normal.flags.writeable = False
     return first, normal

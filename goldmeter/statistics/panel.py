@@ -5,7 +5,7 @@ from math import hypot, sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
 from goldmeter.statistics.clusters import Labels, numbered
@@ -119,7 +119,9 @@ def with_jurors(
     n, k = contributions.shape
     if n == 0 or k < 2:  # noqa: PLR2004 (no spread)
         return estimate
-    spread = float(stdtrit(k - 1.0, (1.0 + confidence) / 2.0)) * sqrt(juror_variance(contributions, clusters))
+    spread = float(scipy.special.stdtrit(k - 1.0, (1.0 + confidence) / 2.0)) * sqrt(
+        juror_variance(contributions, clusters)
+    )
     limits = (
         estimate.value - hypot(estimate.value - estimate.low, spread),
         estimate.value + hypot(estimate.high - estimate.value, spread),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainc, gammaln, nctdtr, ndtr, ndtri, stdtrit, xlog1py, xlogy
+import scipy
 
 from goldmeter.statistics import paired
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence
@@ -160,7 +160,9 @@ def detectable_of_error(error: float | None, count: int, power: float = 0.8, con
     _check_targets(power, confidence)
     if not error:  # without spread it is unknown
         return inf
-    return error * (float(stdtrit(count - 1.0, (1.0 + confidence) / 2.0)) + float(ndtri(power)))
+    return error * (
+        float(scipy.special.stdtrit(count - 1.0, (1.0 + confidence) / 2.0)) + float(scipy.special.ndtri(power))
+    )
 
 
 def _planned(effect: float, discordance: float | None, sd: float | None, *, bounded: bool) -> _Spread:
@@ -205,21 +207,29 @@ def _power_at(spread: _Spread, confidence: float) -> PowerAt:
 def _mcnemar_power(n: int, effect: float, discordance: float, alpha: float) -> float:
     """Return the probability that mid-p McNemar detects the true direction at this discordance."""
     if n * discordance > _ENUMERATED:
-        z = -float(ndtri(alpha / 2.0))
+        z = -float(scipy.special.ndtri(alpha / 2.0))
         rest = sqrt(discordance - effect**2) or 1e-300
-        return float(ndtr((effect * sqrt(n) - z * sqrt(discordance)) / rest))
+        return float(scipy.special.ndtr((effect * sqrt(n) - z * sqrt(discordance)) / rest))
     reach = _DEVIATIONS * sqrt(n * discordance * (1.0 - discordance)) + _DEVIATIONS**2
     changed = np.arange(max(0, int(n * discordance - reach)), min(n, int(n * discordance + reach)) + 1)
     critical = _critical_wins(alpha)[changed]
     share = min((1.0 + effect / discordance) / 2.0, 1.0)
     detected = np.where(
-        critical <= changed, betainc(np.maximum(critical, 1), np.maximum(changed - critical, 0) + 1, share), 0.0
+        critical <= changed,
+        scipy.special.betainc(np.maximum(critical, 1), np.maximum(changed - critical, 0) + 1, share),
+        0.0,
     )
     return float(_binomial(changed, n, discordance) @ detected)
 
 
 def _binomial(k: npt.NDArray[np.intp], n: int, p: float) -> FloatArray:
-    log = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0) + xlogy(k, p) + xlog1py(n - k, -p)
+    log = (
+        scipy.special.gammaln(n + 1.0)
+        - scipy.special.gammaln(k + 1.0)
+        - scipy.special.gammaln(n - k + 1.0)
+        + scipy.special.xlogy(k, p)
+        + scipy.special.xlog1py(n - k, -p)
+    )
     return np.asarray(np.exp(log), dtype=np.float64)
 
 
@@ -235,8 +245,8 @@ def _critical_wins(alpha: float) -> npt.NDArray[np.intp]:
     while (critical - below > 1).any():
         middle = (below + critical) // 2
         wins = np.maximum(middle, 1)
-        tail = betainc(wins, changed - wins + 1.0, 0.5) + np.where(
-            middle < changed, betainc(wins + 1.0, np.maximum(changed - wins, 1), 0.5), 0.0
+        tail = scipy.special.betainc(wins, changed - wins + 1.0, 0.5) + np.where(
+            middle < changed, scipy.special.betainc(wins + 1.0, np.maximum(changed - wins, 1), 0.5), 0.0
         )
         rejects = (tail < alpha) & (middle >= 1) & (middle <= changed)
         below, critical = np.where(rejects, below, middle), np.where(rejects, middle, critical)
@@ -251,15 +261,15 @@ def _bounded_power(n: int, effect: float, spread: _Spread, alpha: float) -> floa
     """
     # A difference consists of changes of the usual size, so every difference has some spread.
     variance = max(spread.variance, effect * (spread.size - effect), 0.0) / n
-    unseen = float(ndtri(alpha / 2.0)) ** 2 * unseen_variance(n * spread.seen, 1.0, n, spread.worst)
+    unseen = float(scipy.special.ndtri(alpha / 2.0)) ** 2 * unseen_variance(n * spread.seen, 1.0, n, spread.worst)
     if n == 1 or unseen >= 1.0:
         return 0.0
     # The smallest mean whose interval excludes 0: m² = t²·variance + unseen·(1 + m)².
-    known = float(stdtrit(n - 1.0, alpha / 2.0)) ** 2 * variance + unseen
+    known = float(scipy.special.stdtrit(n - 1.0, alpha / 2.0)) ** 2 * variance + unseen
     least = (unseen + sqrt(unseen**2 + (1.0 - unseen) * known)) / (1.0 - unseen)
     if variance == 0.0:
         return float(effect > least)
-    return float(ndtr((effect - least) / sqrt(variance)))
+    return float(scipy.special.ndtr((effect - least) / sqrt(variance)))
 
 
 def _t_power(n: int, effect: float, variance: float, alpha: float) -> float:
@@ -268,10 +278,10 @@ def _t_power(n: int, effect: float, variance: float, alpha: float) -> float:
     if variance == 0.0:
         return float(effect > 0.0 and 2.0 ** (1.0 - n) < alpha)
     # For more rows the normal distribution agrees to 4 digits, and the noncentral t loses precision.
-    quantile, shift = float(stdtrit(n - 1.0, 1.0 - alpha / 2.0)), effect * sqrt(n / variance)
+    quantile, shift = float(scipy.special.stdtrit(n - 1.0, 1.0 - alpha / 2.0)), effect * sqrt(n / variance)
     if n > _ENUMERATED:
-        return float(ndtr(shift - quantile))
-    return 1.0 - float(nctdtr(n - 1.0, shift, quantile))
+        return float(scipy.special.ndtr(shift - quantile))
+    return 1.0 - float(scipy.special.nctdtr(n - 1.0, shift, quantile))
 
 
 def _smallest(power_at: PowerAt, effect: float, power: float) -> int:

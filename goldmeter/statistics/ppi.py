@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, FloatArray, check_confidence, finite_array, unit_labels
 from goldmeter.statistics.clusters import Codes, FewClusters, Labels, cluster_codes, clustered_n, numbered
@@ -273,4 +273,4 @@ def inverted(excess: Callable[[float], float]) -> float:
         return 1.0
     if excess(_SMALLEST_P) > 0.0:
         return _SMALLEST_P
-    return float(brentq(excess, _SMALLEST_P, 1.0 - 1e-12, xtol=1e-12))
+    return float(scipy.optimize.brentq(excess, _SMALLEST_P, 1.0 - 1e-12, xtol=1e-12))

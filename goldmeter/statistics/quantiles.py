@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import betaincc, ndtri, stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import BoolArray, FloatArray, check_confidence, finite_array
 from goldmeter.statistics.clusters import Labels, cluster_codes, cluster_totals, clustered_n
@@ -178,11 +177,11 @@ def _first_rank(n: int, n_eff: float, share: float, confidence: float) -> int:
 
     def excess(k: float) -> float:
         """P(at most k of n_eff rows are up to the quantile) less the tail, k fractional."""
-        return float(betaincc(k + 1.0, n_eff - k, share)) - tail
+        return float(scipy.special.betaincc(k + 1.0, n_eff - k, share)) - tail
 
     if excess(0.0) >= 0.0:
         return int(excess(0.0) < _OUTWARD)
-    k = float(brentq(excess, 0.0, n_eff * (1.0 - 1e-12), xtol=1e-12, rtol=1e-14))
+    k = float(scipy.optimize.brentq(excess, 0.0, n_eff * (1.0 - 1e-12), xtol=1e-12, rtol=1e-14))
     return floor(k / n_eff * n + _OUTWARD) + 1
 
 
@@ -191,7 +190,7 @@ def _effective_rows(is_up_to: BoolArray, clusters: Labels, confidence: float) ->
     n = is_up_to.size
     n_eff, df = clustered_n(is_up_to.astype(np.float64), cluster_codes(clusters, n))
     upper = (1.0 + confidence) / 2.0
-    return min(n_eff, float(n)) * (float(ndtri(upper)) / float(stdtrit(df, upper))) ** 2
+    return min(n_eff, float(n)) * (float(scipy.special.ndtri(upper)) / float(scipy.special.stdtrit(df, upper))) ** 2
 
 
 def _missing(low: float, high: float, share: float, confidence: float) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import FloatArray, IntArray
 from goldmeter.statistics.clusters import Labels, numbered
@@ -200,7 +200,7 @@ def rerun_limit(scores: npt.ArrayLike, questions: Labels, confidence: float = 0.
     if several > 1:
         error = float(((squares - split.within * free) ** 2).sum()) * several / (several - 1) / degrees**2
         degrees = min(degrees, 2.0 * split.within**2 / error) if error else degrees
-    return float(stdtrit(degrees, (1.0 + confidence) / 2.0)) * sqrt(2.0 * split.within / split.questions)
+    return float(scipy.special.stdtrit(degrees, (1.0 + confidence) / 2.0)) * sqrt(2.0 * split.within / split.questions)
 
 
 def _checked(draws: npt.ArrayLike, passed: npt.ArrayLike, k: int) -> tuple[IntArray, IntArray]:

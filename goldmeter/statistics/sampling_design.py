@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import FloatArray, IntArray, check_confidence, finite_array
 
@@ -169,4 +169,4 @@ def planned_half_width(
         return _WIDEST
     errors = float((probability * (1.0 - probability) * squares).mean())
     variance = (float(probability.var(ddof=1)) + errors) / probability.size
-    return min(float(stdtrit(labels - 1.0, (1.0 + confidence) / 2.0)) * sqrt(variance), _WIDEST)
+    return min(float(scipy.special.stdtrit(labels - 1.0, (1.0 + confidence) / 2.0)) * sqrt(variance), _WIDEST)

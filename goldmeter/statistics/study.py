@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+import scipy
 
 from goldmeter.statistics.arrays import FloatArray
 from goldmeter.statistics.clusters import Labels, numbered
@@ -55,7 +55,7 @@ def detectable(pilot: Pilot, power: float = 0.8, confidence: float = 0.95) -> fl
     """
     rho, n = pilot.explained or 0.0, pilot.questions
     share = 1.0 / n if pilot.labels is None else (1.0 - rho) / min(pilot.labels, n) + rho / n
-    z = float(ndtri((1.0 + confidence) / 2.0)) + float(ndtri(power))
+    z = float(scipy.special.ndtri((1.0 + confidence) / 2.0)) + float(scipy.special.ndtri(power))
     return z * sqrt(pilot.variance(pilot.draws) * pilot.design_effect * share)
 
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import logsumexp, ndtr
+import scipy
 
 from goldmeter.statistics.arrays import FloatArray, check_confidence, finite_array
 from goldmeter.statistics.clusters import Labels, numbered
@@ -50,7 +49,7 @@ class BiasModel(NamedTuple):
         often = self.weights > _RARE * self.weights.max()
         means, variances = self.means[often], self.variances[often]
         logs = np.log(self.weights[often] / np.sqrt(variances)) - 0.5 * (bias[:, None] - means) ** 2 / variances
-        return np.asarray(logsumexp(logs, axis=1))
+        return np.asarray(scipy.special.logsumexp(logs, axis=1))
 
 
 def bias_model(bias: npt.ArrayLike, variances: npt.ArrayLike, sets: Labels) -> BiasModel:
@@ -250,7 +249,7 @@ class _Posterior(NamedTuple):
 
     def below(self, x: float) -> float:
         """The probability of less than x."""
-        return float(self.weights @ ndtr((x - self.points) / self.spread))
+        return float(self.weights @ scipy.special.ndtr((x - self.points) / self.spread))
 
     def limits(self, confidence: float, bounds: tuple[float, float]) -> tuple[float, float]:
         """The central interval, within the bounds."""
@@ -263,7 +262,7 @@ class _Posterior(NamedTuple):
             return lowest
         if self.below(highest) <= share:
             return highest
-        return float(brentq(lambda x: self.below(x) - share, lowest, highest, xtol=1e-9))
+        return float(scipy.optimize.brentq(lambda x: self.below(x) - share, lowest, highest, xtol=1e-9))
 
 
 def _posterior_of(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, ndtri, stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import Bounds, FloatArray, IntArray, check_confidence
 from goldmeter.statistics.clusters import GroupTotals
@@ -298,13 +298,13 @@ def _part_limits(items: _Items, part: int, power: float, confidence: float) -> B
         return 0.0, 1.0
     tail = (1.0 + confidence) / 2.0
     # The variance is estimated from the items: their t quantile instead of the normal one.
-    estimated = variance * (_t(items, confidence) / float(ndtri(tail))) ** 2
+    estimated = variance * (_t(items, confidence) / float(scipy.special.ndtri(tail))) ** 2
     unseen = float(items.squares ** (1.0 - power) * items.largest**power)
     return one_more_limits(value, estimated, unseen, confidence)
 
 
 def _t(items: _Items, confidence: float) -> float:
-    return float(stdtrit(items.items - 1.0, (1.0 + confidence) / 2.0))
+    return float(scipy.special.stdtrit(items.items - 1.0, (1.0 + confidence) / 2.0))
 
 
 def _items(sums: WeightedSums) -> _Items:
@@ -353,4 +353,4 @@ def _upper(value: float, variance: float, largest: float, level: float) -> float
     spread = variance + largest**2 * (1.0 - value)
     spread /= (1.0 + largest) ** 2 * (1.0 + 2.0 * largest)
     size = middle * (1.0 - middle) / spread - 1.0
-    return float(betaincinv(middle * size, (1.0 - middle) * size, level)) if size > 0.0 else 1.0
+    return float(scipy.special.betaincinv(middle * size, (1.0 - middle) * size, level)) if size > 0.0 else 1.0

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from math import sqrt
 
-from scipy.optimize import brentq
-from scipy.special import betainc, betaincinv, ndtri, stdtrit
+import scipy
 
 from goldmeter.statistics.arrays import check_confidence
 
@@ -48,7 +47,7 @@ def exact_lower(k: float, n: float, tail: float) -> float:
     """
     if k <= 0.0:
         return 0.0
-    return 1.0 if k >= n + 1.0 else float(betaincinv(k, n - k + 1.0, tail))
+    return 1.0 if k >= n + 1.0 else float(scipy.special.betaincinv(k, n - k + 1.0, tail))
 
 
 def blaker_interval(k: int, n: int, confidence: float) -> tuple[float, float]:
@@ -97,7 +96,7 @@ def _largest_lower_tail(k: int, n: int, p: float) -> int:
 def _at_least(k: float, n: float, p: float) -> float:
     if k <= 0.0:
         return 1.0
-    return 0.0 if k >= n + 1.0 else float(betainc(k, n - k + 1.0, p))
+    return 0.0 if k >= n + 1.0 else float(scipy.special.betainc(k, n - k + 1.0, p))
 
 
 def _at_most(k: float, n: float, p: float) -> float:
@@ -110,7 +109,7 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
         return low
     if f(high) <= 0.0:
         return high
-    return float(brentq(f, low, high, xtol=1e-18, rtol=_RTOL, maxiter=1000))
+    return float(scipy.optimize.brentq(f, low, high, xtol=1e-18, rtol=_RTOL, maxiter=1000))
 
 
 # With at most this many effective events, Wilson's limit nearest the bound is too narrow: coverage falls to 83 %
@@ -192,8 +191,8 @@ def _checked(p: float, n_eff: float, df: float | None, confidence: float) -> tup
     if not (0.0 <= p <= 1.0 and n_eff > 0.0):
         raise ValueError(f"p = {p}, n_eff = {n_eff}: expected p in [0, 1] and n_eff > 0")
     tail = (1.0 - confidence) / 2.0
-    z = -float(ndtri(tail))
-    return n_eff if df is None else n_eff * (z / float(stdtrit(df, 1.0 - tail))) ** 2, z, tail
+    z = -float(scipy.special.ndtri(tail))
+    return n_eff if df is None else n_eff * (z / float(scipy.special.stdtrit(df, 1.0 - tail))) ** 2, z, tail
 
 
 def _wilson(p: float, n: float, z: float) -> tuple[float, float]:

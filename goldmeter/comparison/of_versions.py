@@ -29,15 +29,7 @@ from goldmeter.estimates.weighting import Mix, weight_exponent, weighting_entry,
 from goldmeter.metrics.catalogue import configure, unknown
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.versions.version import Version
-from goldmeter.wording.comparison_document import (
-    Against,
-    ComparisonDocument,
-    PairEntry,
-    SeveralVersions,
-    VersionComparison,
-    VersionEntry,
-    of_ends,
-)
+from goldmeter.wording import comparison_document
 
 # Tables of the pipeline that hold scores, beside data/load; a stage that a user adds writes another.
 SCORES = ("lexical", "semantic", "judge")
@@ -271,7 +263,7 @@ DEFAULTS = CompareOptions()
 
 def compare_versions(
     base: Version, head: Version, gate: Gate, options: CompareOptions = DEFAULTS
-) -> ComparisonDocument:
+) -> comparison_document.ComparisonDocument:
     """Compare two versions by the measures of the gate.
 
     Raises:
@@ -294,7 +286,7 @@ def _compare(
     gate: Gate,
     options: CompareOptions,
     folder: Path,
-) -> ComparisonDocument:
+) -> comparison_document.ComparisonDocument:
     matched = match(base.names(), head.names(), options.renamed)
     pairs = pairings(base, head, matched.pairs, folder / "blocks", options.stale_labels, rescored=options.rescore)
     random = all(side.labels_random for blocks in pairs for side in (blocks[0].base, blocks[0].head))
@@ -327,8 +319,8 @@ def _compare(
 class Sides(NamedTuple):
     """Both versions; texts: their rows by position. only_base, only_head: candidates that the other one lacks."""
 
-    base: VersionEntry
-    head: VersionEntry
+    base: comparison_document.VersionEntry
+    head: comparison_document.VersionEntry
     texts: tuple[Rows, Rows]
     only_base: list[str]
     only_head: list[str]
@@ -343,7 +335,7 @@ def document(
     loads: tuple[Parts, Parts] | None = None,
     *,
     changed_rows_shown: int,
-) -> ComparisonDocument:
+) -> comparison_document.ComparisonDocument:
     """Write the comparison document.
 
     Args:
@@ -355,7 +347,7 @@ def document(
         loads: data/load of both versions, for what answers took; None: it is not compared.
         changed_rows_shown: How many rows with another result are shown in full.
     """
-    entries: list[PairEntry] = candidate_pairs.entries(families, pairs)
+    entries: list[comparison_document.PairEntry] = candidate_pairs.entries(families, pairs)
     slice_entries = candidate_pairs.slice_entries(families, pairs, gate)
     for blocks, pair, slices in zip(pairs, entries, slice_entries, strict=True):
         rates = candidate_pairs.rates(blocks[0])
@@ -386,7 +378,7 @@ def document(
     }
 
 
-def _named(version: Version) -> VersionEntry:
+def _named(version: Version) -> comparison_document.VersionEntry:
     return {"name": version.name, "commit": version.commit}
 
 
@@ -412,8 +404,8 @@ def rescored(base: VersionScores, head: Version, folder: Path) -> VersionScores:
 
 
 def compare_several(
-    versions: Sequence[Version], gate: Gate, against: Against, options: CompareOptions = DEFAULTS
-) -> SeveralVersions:
+    versions: Sequence[Version], gate: Gate, against: comparison_document.Against, options: CompareOptions = DEFAULTS
+) -> comparison_document.SeveralVersions:
     """Compare each version with the first or the last, so that all comparisons hold together at the gate's confidence.
 
     Args:
@@ -432,7 +424,7 @@ def compare_several(
     documents = [one["document"] for one in comparisons if one["document"] is not None]
     if not documents:
         raise ComparisonError(comparisons[0]["reason"])
-    primary = (of_ends(comparisons, against)["document"] or documents[0])["primary"]["measure"]
+    primary = (comparison_document.of_ends(comparisons, against)["document"] or documents[0])["primary"]["measure"]
     return {
         "schema": 1,
         "versions": [_named(version) for version in versions],
@@ -444,8 +436,10 @@ def compare_several(
     }
 
 
-def _compared(base: Version, head: Version, gate: Gate, options: CompareOptions) -> VersionComparison:
-    found: VersionComparison = {"base": _named(base), "head": _named(head), "document": None}
+def _compared(
+    base: Version, head: Version, gate: Gate, options: CompareOptions
+) -> comparison_document.VersionComparison:
+    found: comparison_document.VersionComparison = {"base": _named(base), "head": _named(head), "document": None}
     try:
         found["document"] = compare_versions(base, head, gate, options)
     except (ComparisonError, VersionError, DataError) as error:

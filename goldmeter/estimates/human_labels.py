@@ -8,28 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goldmeter import statistics
+from goldmeter.estimates import metrics_report
 from goldmeter.estimates.columns import NOT_RATED, Candidate, Mask, Ratings, ScoreColumn
 from goldmeter.estimates.estimates import is_one_cluster, silenced, with_warnings
-from goldmeter.estimates.metrics_report import (
-    AgreementEntry,
-    BaselineEntry,
-    InSampleEntry,
-    Interval,
-    PredictionPowered,
-    ThresholdEntry,
-)
 from goldmeter.estimates.sums import column_of
 from goldmeter.metrics.base import Floats
 from goldmeter.models.offline.measured import measured, share_trained_on
-from goldmeter.statistics import (
-    Estimate,
-    FittedThreshold,
-    PairedDifference,
-    PpiEstimate,
-    cross_fitted,
-    ppi_mean,
-    threshold_from_labels,
-)
 from goldmeter.statistics import agreement as agreement_with_labels
 
 LABEL = "label"
@@ -118,7 +103,7 @@ def _joined_columns(columns: Sequence[ScoreColumn], order: NDArray[np.intp]) -> 
     return replace(first, values=values, not_asked=not_asked, passed=passed, stats=None).rows(order)
 
 
-def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> AgreementEntry | None:
+def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> metrics_report.AgreementEntry | None:
     """How far a column's pass or fail agrees with the human labels of one candidate.
 
     Returns:
@@ -142,7 +127,7 @@ def agreement(candidate: Candidate, column: ScoreColumn, confidence: float) -> A
     }
 
 
-def in_sample(inputs: Iterable[str | None]) -> InSampleEntry | None:
+def in_sample(inputs: Iterable[str | None]) -> metrics_report.InSampleEntry | None:
     """What to say of the offline judge's agreement on these inputs: None unless it was trained on some of them."""
     chosen = [text for text in inputs if text]
     facts, share = measured(), share_trained_on(chosen)
@@ -152,7 +137,7 @@ def in_sample(inputs: Iterable[str | None]) -> InSampleEntry | None:
     return {"share": share, "data": trained_on["set"], "cross_validated": trained_on["cross_validated"]}
 
 
-def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, ThresholdEntry]:
+def thresholds(candidates: Sequence[Candidate], confidence: float) -> dict[str, metrics_report.ThresholdEntry]:
     """Column → the threshold that fits the labels of all candidates best, and its accuracy on rows outside of the fit.
 
     Answers of several candidates to one input are one cluster.
@@ -174,7 +159,7 @@ def expected_labels(
     expected = np.zeros(len(labels))
     clusters = None if groups is None else groups[labelled]
     if scores.shape[1] and labelled.any() and not is_one_cluster(clusters):
-        expected[labelled], expected[~labelled] = cross_fitted(
+        expected[labelled], expected[~labelled] = statistics.cross_fitted(
             labels[labelled], scores[labelled], scores[~labelled], clusters, bounds=bounds
         )
     return expected
@@ -182,7 +167,7 @@ def expected_labels(
 
 def prediction_powered_judge(
     candidate: Candidate, column: ScoreColumn, offline: Floats, unsampled: Mask, confidence: float
-) -> PredictionPowered | None:
+) -> metrics_report.PredictionPowered | None:
     """A judge's value, from verdicts on a sample of the rows and the offline judge's probability on all of them.
 
     Args:
@@ -205,7 +190,9 @@ def prediction_powered_judge(
     if is_one_cluster(clusters[0]):
         return None
     values = column.values[measured]
-    result = with_warnings(lambda: ppi_mean(values, offline[measured], offline[rest], *clusters, bounds, confidence))
+    result = with_warnings(
+        lambda: statistics.ppi_mean(values, offline[measured], offline[rest], *clusters, bounds, confidence)
+    )
     return powered_entry(result, None, "offline_match")
 
 
@@ -233,7 +220,7 @@ def split(groups: NDArray[np.intp] | None, measured: Mask, rest: Mask) -> tuple[
     return (None, None) if groups is None else (groups[measured], groups[rest])
 
 
-def powered_entry(result: PpiEstimate, judge: str | None, score: str) -> PredictionPowered:
+def powered_entry(result: statistics.PpiEstimate, judge: str | None, score: str) -> metrics_report.PredictionPowered:
     """The estimate as reports/metrics.json has it.
 
     judge: whose error, as far as it is known, narrows the interval. score: in words.
@@ -254,7 +241,7 @@ def powered_entry(result: PpiEstimate, judge: str | None, score: str) -> Predict
 
 def _fitted(
     candidates: Sequence[Candidate], name: str, confidence: float
-) -> "tuple[FittedThreshold, LabelledScores] | None":
+) -> "tuple[statistics.FittedThreshold, LabelledScores] | None":
 
     columns = [(candidate, column_of(candidate, name)) for candidate in candidates]
     parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]
@@ -262,7 +249,7 @@ def _fitted(
     if rows is None or len(rows.labels) < FEWEST or is_one_cluster(rows.clusters):
         return None
     with silenced():
-        return threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence), rows
+        return statistics.threshold_from_labels(rows.scores, rows.labels, rows.clusters, confidence), rows
 
 
 def _pooled(parts: Sequence[LabelledScores]) -> LabelledScores | None:
@@ -274,7 +261,9 @@ def _pooled(parts: Sequence[LabelledScores]) -> LabelledScores | None:
     return LabelledScores(scores, labels, None, clusters, clusters)
 
 
-def _threshold(column: ScoreColumn, fitted: FittedThreshold, rows: LabelledScores) -> ThresholdEntry:
+def _threshold(
+    column: ScoreColumn, fitted: statistics.FittedThreshold, rows: LabelledScores
+) -> metrics_report.ThresholdEntry:
     value = column.facts.sign * fitted.threshold
     baseline = _baseline(rows.labels)
     return {
@@ -291,7 +280,7 @@ def _threshold(column: ScoreColumn, fitted: FittedThreshold, rows: LabelledScore
     }
 
 
-def _baseline(labels: Floats) -> BaselineEntry:
+def _baseline(labels: Floats) -> metrics_report.BaselineEntry:
     right = float(labels.mean())
     return {"value": max(right, 1.0 - right), "rule": "passing everything" if right >= 0.5 else "failing everything"}  # noqa: PLR2004
 
@@ -314,7 +303,7 @@ def _labelled(candidate: Candidate, column: ScoreColumn) -> LabelledScores | Non
     return LabelledScores(scores, label.values[both], passed, clusters, candidate.keys[both])
 
 
-def interval(estimate: Estimate | PairedDifference) -> Interval:
+def interval(estimate: statistics.Estimate | statistics.PairedDifference) -> metrics_report.Interval:
     """The estimate as reports/metrics.json has it."""
     value = estimate.value if isfinite(estimate.value) else None
     return {"value": value, "low": estimate.low, "high": estimate.high, "method": str(estimate.method)}

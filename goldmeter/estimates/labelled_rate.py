@@ -7,36 +7,17 @@ from math import sqrt
 import numpy as np
 import scipy
 
+from goldmeter import statistics
+from goldmeter.estimates import human_labels
 from goldmeter.estimates.columns import Candidate, ScoreColumn
 from goldmeter.estimates.estimates import is_one_cluster, silenced, with_warnings
 from goldmeter.estimates.headline import standard_error
-from goldmeter.estimates.human_labels import (
-    FEWEST,
-    LABEL,
-    MOST_MISSING,
-    cheap_scores,
-    expected_labels,
-    most_have,
-    powered_entry,
-    split,
-)
 from goldmeter.estimates.judge_bias import rate_bias
 from goldmeter.estimates.metrics_report import PredictionPowered, SelectedLabels
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import VerdictSource
 from goldmeter.estimates.sums import CandidateSums, ColumnSums, column_of
 from goldmeter.metrics.base import Floats
-from goldmeter.statistics import (
-    DesignedLabels,
-    Estimate,
-    LabelledEstimate,
-    PpiEstimate,
-    designed_mean,
-    mean_interval,
-    people_rate,
-    ppi_mean,
-    variance_over_rows,
-)
 
 
 def prediction_powered(
@@ -53,27 +34,29 @@ def prediction_powered(
     Returns:
         None for labels that were not chosen at random, too few labels, and labels on every row with equal chances.
     """
-    label, designed = column_of(candidate, LABEL), candidate.labels_designed
+    label, designed = column_of(candidate, human_labels.LABEL), candidate.labels_designed
     labelled = None if label is None else ~np.isnan(label.values)
-    if label is None or labelled is None or not random or labelled.sum() < FEWEST:
+    if label is None or labelled is None or not random or labelled.sum() < human_labels.FEWEST:
         return None
-    scores = cheap_scores(candidate, probabilities)
-    clusters, rest = split(candidate.groups, labelled, ~labelled)
+    scores = human_labels.cheap_scores(candidate, probabilities)
+    clusters, rest = human_labels.split(candidate.groups, labelled, ~labelled)
     if is_one_cluster(clusters) or not (designed or (scores.shape[1] and not labelled.all())):
         return None
-    expected = expected_labels(label.values, scores, candidate.groups)
+    expected = human_labels.expected_labels(label.values, scores, candidate.groups)
     by = f"{scores.shape[1]} score{'' if scores.shape[1] == 1 else 's'}, cross-fitted"
     if designed:
         result = _designed(candidate, label.values, expected, confidence)
     else:
         labels, inside, outside = label.values[labelled], expected[labelled], expected[~labelled]
-        result = with_warnings(lambda: ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence))
-    return powered_entry(*_with_judge(candidate, result, label.values, expected, confidence), by)
+        result = with_warnings(
+            lambda: statistics.ppi_mean(labels, inside, outside, clusters, rest, confidence=confidence)
+        )
+    return human_labels.powered_entry(*_with_judge(candidate, result, label.values, expected, confidence), by)
 
 
 def designed_estimates(
     candidate: Candidate, probabilities: Floats, confidence: float
-) -> Iterator[tuple[str | None, str | None, Estimate]]:
+) -> Iterator[tuple[str | None, str | None, statistics.Estimate]]:
     """The share of right answers by labels that a design chose: over all rows, and over each slice.
 
     The mean of such labels alone would be that of rows on which the judge is unsure. A part without labels, or with
@@ -87,10 +70,12 @@ def designed_estimates(
     Yields:
         Slice column and value, both None for all rows, and the estimate.
     """
-    label = column_of(candidate, LABEL)
+    label = column_of(candidate, human_labels.LABEL)
     if label is None:
         return
-    expected = expected_labels(label.values, cheap_scores(candidate, probabilities), candidate.groups)
+    expected = human_labels.expected_labels(
+        label.values, human_labels.cheap_scores(candidate, probabilities), candidate.groups
+    )
     yield None, None, _designed(candidate, label.values, expected, confidence).estimate
     for name, coded in candidate.slices.items():
         for code in np.unique(coded.codes):
@@ -100,14 +85,14 @@ def designed_estimates(
 
 
 def _with_judge(
-    candidate: Candidate, result: PpiEstimate, labels: Floats, expected: Floats, confidence: float
-) -> tuple[PpiEstimate, str | None]:
+    candidate: Candidate, result: statistics.PpiEstimate, labels: Floats, expected: Floats, confidence: float
+) -> tuple[statistics.PpiEstimate, str | None]:
     """The estimate with what is known of the judge's error, if that narrows it, and the judge's name.
 
     labels: shape (n,), NaN without one; expected: shape (n,).
     """
     verdicts = column_of(candidate, VERDICT)
-    if verdicts is None or not most_have(verdicts.values):
+    if verdicts is None or not human_labels.most_have(verdicts.values):
         return result, None
     judge = VerdictSource.of(verdicts.facts.signature)
     bias = rate_bias(judge, 0.0 if candidate.outside is None else float(candidate.outside.mean()))
@@ -116,14 +101,14 @@ def _with_judge(
     judged = ~np.isnan(verdicts.values)
     groups = None if candidate.groups is None else candidate.groups[judged]
     with silenced():
-        by_judge = mean_interval(verdicts.values[judged], groups, confidence=confidence)
+        by_judge = statistics.mean_interval(verdicts.values[judged], groups, confidence=confidence)
         chances = np.full(len(labels), np.count_nonzero(~np.isnan(labels)) / len(labels))
         if candidate.label_probability is not None:
             chances = candidate.label_probability
-        variance = variance_over_rows(DesignedLabels(labels, expected, chances), candidate.groups)
+        variance = statistics.variance_over_rows(statistics.DesignedLabels(labels, expected, chances), candidate.groups)
     sampling = standard_error(by_judge.low, by_judge.high, confidence) ** 2
-    known = LabelledEstimate(result.value, variance)
-    low, high = people_rate(by_judge.value, bias, sampling, known, confidence)
+    known = statistics.LabelledEstimate(result.value, variance)
+    low, high = statistics.people_rate(by_judge.value, bias, sampling, known, confidence)
     low, high = min(low, result.value), max(high, result.value)
     before = result.high - result.low
     if high - low >= before:
@@ -132,16 +117,18 @@ def _with_judge(
     return result._replace(low=low, high=high, labels_worth=worth), judge.name
 
 
-def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> PpiEstimate:
+def _designed(candidate: Candidate, labels: Floats, expected: Floats, confidence: float) -> statistics.PpiEstimate:
     """Estimate from labels that a design chose; labels, expected: shape (n,), NaN without a label."""
     labelled = ~np.isnan(labels)
-    clusters, rest = split(candidate.groups, labelled, ~labelled)
+    clusters, rest = human_labels.split(candidate.groups, labelled, ~labelled)
     chances = np.asarray(candidate.label_probability)[labelled]
     if is_one_cluster(clusters):
         labelled[:], chances, clusters, rest = False, chances[:0], None, None
     inside, outside = expected[labelled], expected[~labelled]
     return with_warnings(
-        lambda: designed_mean(labels[labelled], inside, outside, chances, clusters, rest, confidence=confidence)
+        lambda: statistics.designed_mean(
+            labels[labelled], inside, outside, chances, clusters, rest, confidence=confidence
+        )
     )
 
 
@@ -178,20 +165,20 @@ def without_random(candidates: Iterable[CandidateSums], found: Mapping[str, Sele
 
 
 def _tests(some: Candidate, every: CandidateSums) -> Iterable[SelectedLabels]:
-    label = next((column for column in some.columns if column.name == LABEL), None)
+    label = next((column for column in some.columns if column.name == human_labels.LABEL), None)
     totals = {column.name: column for column in every.columns}
-    if label is None or totals[LABEL].n_measured == totals[LABEL].n_rows:
+    if label is None or totals[human_labels.LABEL].n_measured == totals[human_labels.LABEL].n_rows:
         return
     chosen = ~np.isnan(label.values)
     for column in some.columns:
         total = totals.get(column.name)
-        if column.name == LABEL or column.facts.by_people or total is None:
+        if column.name == human_labels.LABEL or column.facts.by_people or total is None:
             continue
         rows = np.flatnonzero(chosen & ~np.isnan(column.values))
-        if len(rows) < FEWEST or total.n_measured < (1.0 - MOST_MISSING) * total.n_rows:
+        if len(rows) < human_labels.FEWEST or total.n_measured < (1.0 - human_labels.MOST_MISSING) * total.n_rows:
             continue
         groups = None if some.groups is None else some.groups[rows]
-        if groups is None or len(np.unique(groups)) >= FEWEST:
+        if groups is None or len(np.unique(groups)) >= human_labels.FEWEST:
             yield _test(column, total, rows, groups)
 
 

@@ -9,26 +9,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from goldmeter.errors import ParamsError
-from goldmeter.estimates import human_labels, metrics_report
+from goldmeter.estimates import human_labels, metrics_report, score_parts
 from goldmeter.estimates.class_estimates import class_columns, class_entry, class_part
 from goldmeter.estimates.columns import Candidate, probability_columns
 from goldmeter.estimates.criterion_rates import counted, criteria_entry, criteria_sums
 from goldmeter.estimates.judge_calibration import LabelledProbabilities, joined, labelled_probabilities
-from goldmeter.estimates.score_parts import (
-    PartSums,
-    ScoreParts,
-    SecondSums,
-    Totals,
-    corpus_totals,
-    few_inputs,
-    label_facts,
-    labelled_part,
-    part_sums,
-    sampled_inputs,
-    second_sums,
-    smallest,
-    steady_means,
-)
 from goldmeter.estimates.sums import summed
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.workers import Crew
@@ -51,7 +36,7 @@ class Passes:
     guarantee: widen intervals so that their coverage never falls below their confidence.
     """
 
-    parts: ScoreParts
+    parts: score_parts.ScoreParts
     crew: Crew
     progress: Progress
     confidence: float
@@ -60,16 +45,16 @@ class Passes:
     def labelled(self) -> Labelled:
         """The labelled rows, MOST_LABELLED at most, and whether any row has a group."""
         keys, grouped, rows = np.empty(0, np.uint64), False, 0
-        for facts in self._map(label_facts):
-            keys = smallest(np.concatenate([keys, facts.keys]))
+        for facts in self._map(score_parts.label_facts):
+            keys = score_parts.smallest(np.concatenate([keys, facts.keys]))
             grouped, rows = grouped or facts.grouped, rows + facts.rows
         if not len(keys):
             return Labelled([], grouped, 0)
         below = int(keys[-1]) if len(keys) > human_labels.MOST_LABELLED else None
-        found = human_labels.joined(self._map(partial(labelled_part, below=below, grouped=grouped)))
+        found = human_labels.joined(self._map(partial(score_parts.labelled_part, below=below, grouped=grouped)))
         return Labelled(found, grouped, rows - sum(len(one.keys) for one in found))
 
-    def sums(self, fitted: Mapping[str, float], *, grouped: bool) -> PartSums:
+    def sums(self, fitted: Mapping[str, float], *, grouped: bool) -> score_parts.PartSums:
         """The sums of all rows, given the fitted thresholds.
 
         Raises:
@@ -79,15 +64,21 @@ class Passes:
             raise ParamsError(
                 "aggregate.guarantee: no interval guarantees its coverage for grouped rows; set it to false"
             )
-        add_up = partial(part_sums, fitted=fitted, grouped=grouped, guarantee=self.guarantee)
+        add_up = partial(score_parts.part_sums, fitted=fitted, grouped=grouped, guarantee=self.guarantee)
         return summed(self._map(add_up))
 
-    def second(self, sums: PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool) -> SecondSums:
+    def second(
+        self, sums: score_parts.PartSums, fitted: Mapping[str, float], measure: str, *, grouped: bool
+    ) -> score_parts.SecondSums:
         """What depends on these sums: jackknives, deviations from means, and failures by the primary measure."""
-        stats = {name: corpus_totals(one) for name, one in sums.candidates.items()}
-        means = {} if self.guarantee else {n: steady_means(one, self.confidence) for n, one in sums.candidates.items()}
-        totals = Totals(fitted, grouped, measure, stats, means)
-        return summed(self._map(partial(second_sums, totals=totals)))
+        stats = {name: score_parts.corpus_totals(one) for name, one in sums.candidates.items()}
+        means = (
+            {}
+            if self.guarantee
+            else {n: score_parts.steady_means(one, self.confidence) for n, one in sums.candidates.items()}
+        )
+        totals = score_parts.Totals(fitted, grouped, measure, stats, means)
+        return summed(self._map(partial(score_parts.second_sums, totals=totals)))
 
     def criteria(self, metric: str, *, grouped: bool) -> metrics_report.CriteriaEntry:
         """How often each criterion is met by which the metric grades."""
@@ -107,8 +98,8 @@ class Passes:
     def in_sample(self) -> metrics_report.InSampleEntry | None:
         """What to say of the offline judge's agreement if it was trained on inputs of these rows."""
         inputs: dict[int, str] = {}
-        for found in self.crew.map(sampled_inputs, repeat(self.parts.load), range(len(self.parts.load))):
-            inputs = few_inputs(inputs | found)
+        for found in self.crew.map(score_parts.sampled_inputs, repeat(self.parts.load), range(len(self.parts.load))):
+            inputs = score_parts.few_inputs(inputs | found)
         return human_labels.in_sample(inputs.values())
 
     def labelled_probabilities(self) -> LabelledProbabilities | None:
@@ -117,7 +108,7 @@ class Passes:
             return None
         return joined(self._map(labelled_probabilities))
 
-    def _map(self, function: Callable[[ScoreParts, int], Found]) -> Iterator[Found]:
+    def _map(self, function: Callable[[score_parts.ScoreParts, int], Found]) -> Iterator[Found]:
         total = len(self.parts.load)
         self.progress("parts", 0, total)
         for done, found in enumerate(self.crew.map(function, repeat(self.parts), range(total)), 1):

@@ -11,16 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from goldmeter.estimates import metrics_report
 from goldmeter.estimates.columns import QUESTION, hashed, lone_clusters
 from goldmeter.estimates.estimates import ONE_CLUSTER, silenced
-from goldmeter.estimates.metrics_report import (
-    Interval,
-    Limited,
-    NamedPairEntry,
-    PositionEntry,
-    PreferenceEntry,
-    PreferenceRank,
-)
 from goldmeter.estimates.primary import PREFERRED_OVER
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
@@ -97,7 +90,7 @@ def preference_sums(load: Parts, table: Parts, number: int, pairs: Sequence[Pair
     return PreferenceSums(outcomes.astype(np.int64), unmeasured, keys, items)
 
 
-def entry(load: Parts, table: Parts, confidence: float, crew: Crew) -> PreferenceEntry | None:
+def entry(load: Parts, table: Parts, confidence: float, crew: Crew) -> metrics_report.PreferenceEntry | None:
     """Return what the preferences say; None if none was asked for.
 
     Args:
@@ -112,7 +105,7 @@ def entry(load: Parts, table: Parts, confidence: float, crew: Crew) -> Preferenc
     sums = PreferenceSums.added(crew.map(preference_sums, repeat(load), repeat(table), parts, repeat(pairs)))
     grouped = load_has_groups(load)
     with silenced():
-        result: PreferenceEntry = {
+        result: metrics_report.PreferenceEntry = {
             "signature": facts["signature"],
             "prompt": facts["prompt"],
             "pairs": [_pair(sums, number, pair, confidence, grouped=grouped) for number, pair in enumerate(pairs)],
@@ -136,13 +129,13 @@ def load_has_groups(load: Parts) -> bool:
     return any(part["group"].null_count < part.num_rows for part in load.read(["group"]))
 
 
-def win_rates(found: PreferenceEntry | None) -> dict[str, dict[str, Limited]]:
+def win_rates(found: metrics_report.PreferenceEntry | None) -> dict[str, dict[str, metrics_report.Limited]]:
     """Return candidate → measure such as `preferred_over.aurora` → its win rate."""
-    rates: dict[str, dict[str, Limited]] = {}
+    rates: dict[str, dict[str, metrics_report.Limited]] = {}
     for pair in found["pairs"] if found else ():
         value, low, high = (pair["win_rate"][name] for name in ("value", "low", "high"))
-        ours: Limited = {"value": value, "low": low, "high": high}
-        theirs: Limited = {"value": _rest(value), "low": _rest(high), "high": _rest(low)}
+        ours: metrics_report.Limited = {"value": value, "low": low, "high": high}
+        theirs: metrics_report.Limited = {"value": _rest(value), "low": _rest(high), "high": _rest(low)}
         rates.setdefault(pair["b"], {})[f"{PREFERRED_OVER}{pair['a']}"] = ours
         rates.setdefault(pair["a"], {})[f"{PREFERRED_OVER}{pair['b']}"] = theirs
     return rates
@@ -168,7 +161,9 @@ def _clusters(load: pa.Table, ids: pa.ChunkedArray) -> NDArray[np.intp]:
     return np.asarray(keys[order[np.searchsorted(own, hashed(ids), sorter=order)]], np.intp)
 
 
-def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, grouped: bool) -> NamedPairEntry:
+def _pair(
+    sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, grouped: bool
+) -> metrics_report.NamedPairEntry:
 
     p = len(sums.outcomes)
     wins, ties, losses, identical, both, flips = (int(count) for count in sums.outcomes[number])
@@ -177,7 +172,7 @@ def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, g
         points, counts = sums.items[:, number], sums.items[:, p + number]
         used = counts > 0
         clusters = ClusterTotals(counts[used], (2.0 * points - counts)[used])
-    rate: Interval = {"value": None, "low": 0.0, "high": 1.0, "method": ONE_CLUSTER}
+    rate: metrics_report.Interval = {"value": None, "low": 0.0, "high": 1.0, "method": ONE_CLUSTER}
     p_value: float | None = None
     if clusters is not None and len(clusters.size) == 1:
         rate["value"] = (wins + ties / 2.0) / (wins + ties + losses)
@@ -205,7 +200,7 @@ def _pair(sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, g
     }
 
 
-def _position(sums: PreferenceSums, confidence: float) -> PositionEntry | None:
+def _position(sums: PreferenceSums, confidence: float) -> metrics_report.PositionEntry | None:
     """How far verdicts depend on the order of the answers; None if no pair was asked about in both orders."""
     size, flips, first = sums.items[:, -_POSITION:].T
     used = size > 0
@@ -215,7 +210,7 @@ def _position(sums: PreferenceSums, confidence: float) -> PositionEntry | None:
     return {"n": int(size.sum()), "flips": flipped, "first": shown_first}
 
 
-def _share(clusters: ClusterTotals, confidence: float) -> Interval:
+def _share(clusters: ClusterTotals, confidence: float) -> metrics_report.Interval:
     """The mean of scores in [0, 1] over comparisons, those of one cluster depending on each other."""
     value = float(clusters.total.sum() / clusters.size.sum())
     if len(clusters.size) == 1:
@@ -227,7 +222,7 @@ def _share(clusters: ClusterTotals, confidence: float) -> Interval:
 
 def _ranked(
     sums: PreferenceSums, pairs: Sequence[Pair], names: Sequence[str], confidence: float
-) -> list[PreferenceRank] | str:
+) -> list[metrics_report.PreferenceRank] | str:
     """The ranks, the strongest first; or why there are none."""
     p, place = len(pairs), {name: number for number, name in enumerate(names)}
     numbered = [(place[a], place[b]) for a, b in pairs]

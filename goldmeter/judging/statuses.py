@@ -13,24 +13,15 @@ from goldmeter.estimates.column_facts import GROUP
 from goldmeter.estimates.tables import pairs_of
 from goldmeter.judging.sampling import sampled
 from goldmeter.judging.settings import Judge
-from goldmeter.metrics.base import (
-    DISABLED,
-    EMPTY_RESPONSE,
-    FILTERED,
-    NO_REFERENCE,
-    NO_RESPONSE,
-    NOT_APPLICABLE,
-    NOT_NEEDED,
-    NOT_SAMPLED,
-)
+from goldmeter.metrics import base
 from goldmeter.metrics.judged import DETAILS, JudgeMetric, Needs
 
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int8]
 
 ANSWERED, FAILED = "answered", "failed"
-BY_DESIGN = (NOT_SAMPLED, FILTERED, DISABLED, NO_REFERENCE, NOT_APPLICABLE, NOT_NEEDED)
-STATUSES = (ANSWERED, FAILED, EMPTY_RESPONSE, NO_RESPONSE, *BY_DESIGN)
+BY_DESIGN = (base.NOT_SAMPLED, base.FILTERED, base.DISABLED, base.NO_REFERENCE, base.NOT_APPLICABLE, base.NOT_NEEDED)
+STATUSES = (ANSWERED, FAILED, base.EMPTY_RESPONSE, base.NO_RESPONSE, *BY_DESIGN)
 
 
 def statuses(part: pa.Table, options: Judge, metrics: Sequence[JudgeMetric] | None = None) -> Codes:
@@ -39,23 +30,23 @@ def statuses(part: pa.Table, options: Judge, metrics: Sequence[JudgeMetric] | No
     metrics: the metrics whose status it is, which need the same columns; None: those that have one status together.
     """
     if options.provider == "none":
-        return np.full(part.num_rows, STATUSES.index(DISABLED), np.int8)
+        return np.full(part.num_rows, STATUSES.index(base.DISABLED), np.int8)
     chosen = together(options.metrics) if metrics is None else metrics
     needs = chosen[0].needs(options.variables.model_dump()) if chosen else Needs(None, None)
     response = None if needs.response is None else part[needs.response].combine_chunks()
     # The first that holds counts; the sample follows the filters because it represents the rows that they let through.
     reasons = {
-        NOT_APPLICABLE: ~(_applies(part, chosen) & _given(part, needs.given)),
-        FILTERED: ~filtered_rows(part, options),
-        NOT_SAMPLED: ~sampled_rows(part, options),
-        NOT_NEEDED: ~asked_rows(part, options, options.asked_share),
+        base.NOT_APPLICABLE: ~(_applies(part, chosen) & _given(part, needs.given)),
+        base.FILTERED: ~filtered_rows(part, options),
+        base.NOT_SAMPLED: ~sampled_rows(part, options),
+        base.NOT_NEEDED: ~asked_rows(part, options, options.asked_share),
     }
     if response is not None:
-        reasons[NO_RESPONSE] = np.asarray(response.is_null().to_numpy(zero_copy_only=False), np.bool_)
+        reasons[base.NO_RESPONSE] = np.asarray(response.is_null().to_numpy(zero_copy_only=False), np.bool_)
     if needs.references is not None:
-        reasons[NO_REFERENCE] = ~has_text(part[needs.references].combine_chunks())
+        reasons[base.NO_REFERENCE] = ~has_text(part[needs.references].combine_chunks())
     if response is not None:
-        reasons[EMPTY_RESPONSE] = ~has_text(response)
+        reasons[base.EMPTY_RESPONSE] = ~has_text(response)
     return np.select([*reasons.values()], [np.int8(STATUSES.index(name)) for name in reasons], np.int8(0))
 
 
@@ -144,7 +135,7 @@ def filtered_rows(part: pa.Table, options: Judge) -> Mask:
 
 
 # Reasons for a missing verdict that are no failure of the judge.
-NO_FAILURE = frozenset({*BY_DESIGN, NO_RESPONSE})
+NO_FAILURE = frozenset({*BY_DESIGN, base.NO_RESPONSE})
 
 
 def asked_and_failed(table: pa.Table) -> tuple[int, int]:

@@ -9,20 +9,10 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, StrictInt, ValidationInfo, field_validator, model_validator
 
 from goldmeter.errors import ParamsError
+from goldmeter.metrics import prompt_template
 from goldmeter.metrics.base import TO_FIT
 from goldmeter.metrics.catalogue import check_own_name, names, unknown, validated
 from goldmeter.metrics.judged import DETAILS, Accept, JudgeMetric, Needs, part_column, texts_of
-from goldmeter.metrics.prompt_template import (
-    FOLDER,
-    LAYOUT,
-    NONCE,
-    VARIABLES,
-    TemplateError,
-    prompt_text,
-    render,
-    slices_of,
-    variables_of,
-)
 from goldmeter.metrics.verdict_types import Boolean, Criterion, Labels, Rubric, Scale, VerdictType
 from goldmeter.pipeline.hashing import sha256
 
@@ -54,7 +44,7 @@ class Prompted(JudgeMetric):
 
     explanation: ClassVar[str | None] = DETAILS
     task: ClassVar[str] = TASK
-    variables: ClassVar[Mapping[str, Any]] = VARIABLES
+    variables: ClassVar[Mapping[str, Any]] = prompt_template.VARIABLES
 
     prompt: str
     scale: Literal["boolean", "criteria"] | tuple[StrictInt, StrictInt] | tuple[float, float] | None = None
@@ -68,10 +58,10 @@ class Prompted(JudgeMetric):
     @field_validator("prompt")
     @classmethod
     def _readable(cls, prompt: str) -> str:
-        text = prompt_text(prompt)
+        text = prompt_template.prompt_text(prompt)
         try:
-            variables_of(text, cls.variables)
-        except TemplateError as error:
+            prompt_template.variables_of(text, cls.variables)
+        except prompt_template.TemplateError as error:
             raise ValueError(f"{prompt}: {error}") from None
         return prompt
 
@@ -146,17 +136,17 @@ class Prompted(JudgeMetric):
     @cached_property
     def text(self) -> str:
         """The template."""
-        return prompt_text(self.prompt)
+        return prompt_template.prompt_text(self.prompt)
 
     @cached_property
     def reads(self) -> list[str]:
         """The variables that the template reads."""
-        return variables_of(self.text, self.variables)
+        return prompt_template.variables_of(self.text, self.variables)
 
     @property
     def slices(self) -> list[str]:
         """The slices that the template reads by name."""
-        return slices_of(self.text)
+        return prompt_template.slices_of(self.text)
 
     @property
     def instructions(self) -> str:
@@ -164,7 +154,7 @@ class Prompted(JudgeMetric):
 
     @cached_property
     def prompt_hash(self) -> str:
-        layout = f"{LAYOUT}{LAST_LINE}"
+        layout = f"{prompt_template.LAYOUT}{LAST_LINE}"
         return sha256(f"{self.instructions}\n{self.text}\n{layout}\n{json.dumps(self.reply_schema)}").hex()
 
     def signature_fields(self) -> dict[str, object]:
@@ -192,10 +182,10 @@ class Prompted(JudgeMetric):
             values["references"] = accept(texts_of(values["references"]))
         if CRITERIA in values:  # their points do not concern the judge, so that new ones cost no call
             values[CRITERIA] = {str(n): one["text"] for n, one in enumerate(row.get(CRITERIA) or (), 1)}
-        return render(self.text, values) + LAST_LINE.format(nonce=NONCE)
+        return prompt_template.render(self.text, values) + LAST_LINE.format(nonce=prompt_template.NONCE)
 
     def message(self, fields: str, nonce: str) -> str:
-        return fields.replace(NONCE, nonce)
+        return fields.replace(prompt_template.NONCE, nonce)
 
 
 def prompted(name: str, options: Any, section: str) -> Prompted:
@@ -208,7 +198,7 @@ def prompted(name: str, options: Any, section: str) -> Prompted:
     if not isinstance(options, Mapping) or "prompt" not in options:
         raise ParamsError(
             f"{path}: {unknown('metric', name, names('judge'))}; one of your own has a prompt: "
-            f"{{prompt: {FOLDER}/{name}.txt, scale: boolean}}"
+            f"{{prompt: {prompt_template.FOLDER}/{name}.txt, scale: boolean}}"
         )
     check_own_name(name, path)
     return validated(Prompted, options, path, {"name": name})

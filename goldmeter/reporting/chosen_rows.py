@@ -15,20 +15,9 @@ from goldmeter.estimates.columns import Mask, ScoreColumn
 from goldmeter.estimates.failures import Kinds
 from goldmeter.pipeline.tables import Parts
 from goldmeter.pipeline.workers import Crew
+from goldmeter.reporting import row_texts
 from goldmeter.reporting.histograms import Bins, BinValues, joined
 from goldmeter.reporting.notable_rows import Answers, RunColumns, RunPart, answers_of
-from goldmeter.reporting.row_texts import (
-    NAMED_BY,
-    REFERENCES_SHOWN,
-    Beginning,
-    InputTexts,
-    PackedExplanation,
-    beginning,
-    explanation_columns,
-    input_texts,
-    packed_explanation,
-    row_name,
-)
 
 Sizes = NDArray[np.int64]
 # Characters of text that are kept at most. Of these, answers that do not fit when compressed are left out.
@@ -45,9 +34,9 @@ class RowTexts(NamedTuple):
     size, input_size: the characters that the row's texts and the input of its id take.
     """
 
-    input: InputTexts
-    response: Beginning | None
-    explanations: dict[str, PackedExplanation]
+    input: row_texts.InputTexts
+    response: row_texts.Beginning | None
+    explanations: dict[str, row_texts.PackedExplanation]
     name: str
     size: int
     input_size: int
@@ -184,21 +173,27 @@ def _gathered(run: RunColumns, number: int, gathering: Gathering) -> tuple[Chose
 
 def _texts(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp], gathering: Gathering) -> list[RowTexts]:
     (load, *others), max_chars, whole = tables.values(), gathering.max_chars, gathering.whole
-    wanted = (*NAMED_BY, "slices", WEIGHT)
+    wanted = (*row_texts.NAMED_BY, "slices", WEIGHT)
     present = [name for name in wanted if name in load.schema.names]
     table = load.part(number, present).take(pa.array(rows))
     sizes = _size(table["response"], whole)
     input_sizes = sum((_size(table[name], whole) for name in ("id", "input", "references")), np.zeros_like(sizes))
-    explanations: list[dict[str, PackedExplanation]] = [{} for _ in rows]
+    explanations: list[dict[str, row_texts.PackedExplanation]] = [{} for _ in rows]
     for other in others:
-        names = explanation_columns(other)
+        names = row_texts.explanation_columns(other)
         explained = other.part(number, names).take(pa.array(rows)) if names else pa.table({})
         for name in names:
             sizes = sizes + _size(explained[name], max_chars)
             for own, text in zip(explanations, explained[name].to_pylist(), strict=True):
-                own[name] = packed_explanation(name, text, max_chars)
+                own[name] = row_texts.packed_explanation(name, text, max_chars)
     return [
-        RowTexts(input_texts(row, whole, max_chars), beginning(row["response"], whole), own, row_name(row), *size)
+        RowTexts(
+            row_texts.input_texts(row, whole, max_chars),
+            row_texts.beginning(row["response"], whole),
+            own,
+            row_texts.row_name(row),
+            *size,
+        )
         for row, own, *size in zip(table.to_pylist(), explanations, sizes.tolist(), input_sizes.tolist(), strict=True)
     ]
 
@@ -213,7 +208,7 @@ def _cards(tables: Mapping[str, Parts], number: int, rows: NDArray[np.intp]) -> 
     texts = load.part(number, names).take(taken).to_pylist()
     details: list[dict[str, str]] = [{} for _ in keys]
     for other in others:
-        if columns := explanation_columns(other):
+        if columns := row_texts.explanation_columns(other):
             for own, row in zip(details, other.part(number, columns).take(taken).to_pylist(), strict=True):
                 own |= {name: str(text) for name, text in row.items() if text is not None}
     return {
@@ -226,7 +221,7 @@ def _size(texts: pa.ChunkedArray, max_chars: int) -> Sizes:
     is_list = pa.types.is_list(texts.type)
     flat = pc.binary_join(texts, "") if is_list else texts
     lengths = np.asarray(pc.fill_null(pc.utf8_length(flat), 0).to_numpy(), np.int64)
-    return np.minimum(lengths, (REFERENCES_SHOWN if is_list else 1) * max_chars)
+    return np.minimum(lengths, (row_texts.REFERENCES_SHOWN if is_list else 1) * max_chars)
 
 
 def _fitting(rows: ChosenRows) -> int:

@@ -21,19 +21,8 @@ from goldmeter.estimates.human_labels import FEWEST
 from goldmeter.estimates.metrics_report import METRICS, MetricsReport, reading
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.pipeline import params
+from goldmeter.reporting import drawing
 from goldmeter.reporting.assembly import usage_of
-from goldmeter.reporting.drawing import (
-    Span,
-    Tick,
-    bottom_axis,
-    colour,
-    element,
-    left_axis,
-    line,
-    round_ticks,
-    svg,
-    text,
-)
 from goldmeter.reporting.trends import cost
 from goldmeter.statistics.power import TooManyRowsError
 from goldmeter.statistics.study import (
@@ -241,29 +230,29 @@ def picture(spending: Spending, measure: str, power: float) -> str:
     """Draw the detectable difference against how often each spending is multiplied, as an SVG."""
     left, right, above, below = MARGINS
     most = max(value for values in spending.values() for value in values) * 108.0
-    across, up = Span(0.0, log2(TIMES[-1]), 0.0, WIDTH), Span(0.0, most, HEIGHT, 0.0)
-    x = [Tick(across.place(log2(times)), f"×{times:g}") for times in (1, 2, 4, 8)]
-    y = [Tick(up.place(each), f"{each:g}") for each in round_ticks(0.0, most, 5)]
+    across, up = drawing.Span(0.0, log2(TIMES[-1]), 0.0, WIDTH), drawing.Span(0.0, most, HEIGHT, 0.0)
+    x = [drawing.Tick(across.place(log2(times)), f"×{times:g}") for times in (1, 2, 4, 8)]
+    y = [drawing.Tick(up.place(each), f"{each:g}") for each in drawing.round_ticks(0.0, most, 5)]
     drawn, place = [], -float("inf")
     for number, (name, values) in enumerate(sorted(spending.items(), key=lambda item: -item[1][-1])):
         ends = [
             (across.place(log2(times)), up.place(100.0 * value)) for times, value in zip(TIMES, values, strict=True)
         ]
         place = max(place + BETWEEN, ends[-1][1])
-        drawn.append(element("path", d=line(ends), stroke=colour(number), stroke_width=2))
-        drawn.append(text(name, WIDTH + 8, place + 4, 12, fill=colour(number)))
+        drawn.append(drawing.element("path", d=drawing.line(ends), stroke=drawing.colour(number), stroke_width=2))
+        drawn.append(drawing.text(name, WIDTH + 8, place + 4, 12, fill=drawing.colour(number)))
     title = f"Smallest difference in {measure} that is detected, points ({power:.0%} power)"
     double = [f"{name} {100.0 * values[TIMES.index(2.0)]:.1f}" for name, values in spending.items()]
     now = 100.0 * next(iter(spending.values()))[0]
-    return svg(
+    return drawing.svg(
         left + WIDTH + right,
         above + HEIGHT + below,
         (left, above),
         f"<style>{STYLE}</style>",
-        left_axis(y, HEIGHT, 11, WIDTH),
-        bottom_axis(x, WIDTH, HEIGHT, (left, right), 11),
-        text(title, 0, -12, 13, font_weight="bold"),
-        text("times as much as in the last run", WIDTH / 2, HEIGHT + 36, 11, text_anchor="middle"),
+        drawing.left_axis(y, HEIGHT, 11, WIDTH),
+        drawing.bottom_axis(x, WIDTH, HEIGHT, (left, right), 11),
+        drawing.text(title, 0, -12, 13, font_weight="bold"),
+        drawing.text("times as much as in the last run", WIDTH / 2, HEIGHT + 36, 11, text_anchor="middle"),
         *drawn,
         says=f"{title}: now {now:.1f}; with twice as much of one, {', '.join(double)}",
     )

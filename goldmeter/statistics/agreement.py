@@ -7,15 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from goldmeter.statistics.arrays import (
-    BoolArray,
-    Bounds,
-    FloatArray,
-    binary_array,
-    check_confidence,
-    check_finite_bounds,
-    finite_array,
-)
+from goldmeter.statistics import arrays
 from goldmeter.statistics.clusters import (
     Codes,
     Labels,
@@ -29,7 +21,7 @@ from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, wi
 from goldmeter.statistics.mean import mean_interval
 from goldmeter.statistics.wilson import effective_n, score_interval
 
-KAPPA_BOUNDS: Bounds = (-1.0, 1.0)
+KAPPA_BOUNDS: arrays.Bounds = (-1.0, 1.0)
 
 
 class Agreement(NamedTuple):
@@ -90,8 +82,8 @@ def agreement(
     >>> result.accuracy.value, round(result.kappa.value, 4), round(result.auc.value, 4)
     (0.75, 0.4667, 0.9333)
     """
-    check_confidence(confidence)
-    passes, good = binary_array(passed, "passed"), binary_array(labels, "labels")
+    arrays.check_confidence(confidence)
+    passes, good = arrays.binary_array(passed, "passed"), arrays.binary_array(labels, "labels")
     values = None if scores is None else np.asarray(scores, dtype=np.float64)
     _check_rows(passes, good, values)
     n = passes.size
@@ -106,7 +98,7 @@ def agreement(
     )
 
 
-def _kappa(passes: BoolArray, good: BoolArray, codes: Codes | None, confidence: float) -> Estimate:
+def _kappa(passes: arrays.BoolArray, good: arrays.BoolArray, codes: Codes | None, confidence: float) -> Estimate:
     """Return Cohen's kappa, 1 - (1 - observed)/(1 - expected), with an interval from that of the observed agreement."""
     n = passes.size
     if n == 0:
@@ -125,7 +117,7 @@ def _kappa(passes: BoolArray, good: BoolArray, codes: Codes | None, confidence: 
     return within(1.0 - disagreement, (low, high), KAPPA_BOUNDS, n, Method("score+delta"))
 
 
-def equality_n(equal: FloatArray, adds: FloatArray, codes: Codes | None) -> tuple[float, float | None]:
+def equality_n(equal: arrays.FloatArray, adds: arrays.FloatArray, codes: Codes | None) -> tuple[float, float | None]:
     """Return the effective rows of observed agreement when its variance stands for kappa's, and degrees of freedom."""
     if codes is not None:
         return clustered_n(equal, codes, adds)
@@ -135,7 +127,7 @@ def equality_n(equal: FloatArray, adds: FloatArray, codes: Codes | None) -> tupl
     return effective_n(n, r, n * min(observed, 1.0 - observed)), None
 
 
-def _auc(scores: FloatArray, labels: BoolArray, codes: Codes | None, confidence: float) -> Estimate:
+def _auc(scores: arrays.FloatArray, labels: arrays.BoolArray, codes: Codes | None, confidence: float) -> Estimate:
     """Return the Mann-Whitney statistic; ties count half."""
     n, good = scores.size, int(np.count_nonzero(labels))
     bad = n - good
@@ -149,7 +141,9 @@ def _auc(scores: FloatArray, labels: BoolArray, codes: Codes | None, confidence:
     return within(value, score_interval(value, n_eff, df, confidence), (0.0, 1.0), n, Method("score+delong"))
 
 
-def _pairs_n(adds: FloatArray, value: float, class_size: Codes, codes: Codes | None) -> tuple[float, float | None]:
+def _pairs_n(
+    adds: arrays.FloatArray, value: float, class_size: Codes, codes: Codes | None
+) -> tuple[float, float | None]:
     """Return the effective number of independent pairs (one row of each class), and degrees of freedom.
 
     Without clusters it is never below the size of the smaller class (Birnbaum & Klose 1957).
@@ -166,7 +160,7 @@ def _pairs_n(adds: FloatArray, value: float, class_size: Codes, codes: Codes | N
     return effective_n(fewer, r, fewer * min(value, 1.0 - value), r_max=r_max), df
 
 
-def _placements(scores: FloatArray, labels: BoolArray) -> FloatArray:
+def _placements(scores: arrays.FloatArray, labels: arrays.BoolArray) -> arrays.FloatArray:
     """Return the share of rows of the other class that each row is ordered correctly against, shape (n,)."""
     good, bad = np.sort(scores[labels]), np.sort(scores[~labels])
     placed = np.empty(scores.size)
@@ -175,13 +169,13 @@ def _placements(scores: FloatArray, labels: BoolArray) -> FloatArray:
     return placed
 
 
-def _share_below(ascending: FloatArray, values: FloatArray) -> FloatArray:
+def _share_below(ascending: arrays.FloatArray, values: arrays.FloatArray) -> arrays.FloatArray:
     below = np.searchsorted(ascending, values, "left") + np.searchsorted(ascending, values, "right")
-    share: FloatArray = below / (2.0 * ascending.size)
+    share: arrays.FloatArray = below / (2.0 * ascending.size)
     return share
 
 
-def _check_rows(passes: BoolArray, good: BoolArray, scores: FloatArray | None) -> None:
+def _check_rows(passes: arrays.BoolArray, good: arrays.BoolArray, scores: arrays.FloatArray | None) -> None:
     shapes = {"passed": passes.shape, "labels": good.shape} | ({} if scores is None else {"scores": scores.shape})
     if passes.ndim != 1 or len(set(shapes.values())) > 1:
         result = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
@@ -198,7 +192,7 @@ def quadratic_kappa(
     scores: npt.ArrayLike,
     labels: npt.ArrayLike,
     clusters: Labels | None = None,
-    bounds: Bounds = (0.0, 1.0),
+    bounds: arrays.Bounds = (0.0, 1.0),
     confidence: float = 0.95,
 ) -> Estimate:
     """Estimate Cohen's kappa with quadratic weights: 1 is full agreement, 0 agreement by chance alone.
@@ -229,8 +223,8 @@ def quadratic_kappa(
     >>> round(quadratic_kappa([1, 2, 3, 4, 5], [1, 2, 3, 5, 4], bounds=(1, 5)).value, 4)  # 1 - (2/5)/(2 + 2)
     0.9
     """
-    check_confidence(confidence)
-    check_finite_bounds(bounds)
+    arrays.check_confidence(confidence)
+    arrays.check_finite_bounds(bounds)
     x, y = (_unit(values, name, bounds) for values, name in ((scores, "scores"), (labels, "labels")))
     n, codes = _rows(x, y, clusters)
     if n == 0:
@@ -279,8 +273,8 @@ def spearman(
     >>> round(estimate.value, 4), round(estimate.low, 4), round(estimate.high, 4)
     (0.7857, -0.0609, 0.9748)
     """
-    check_confidence(confidence)
-    x, y = finite_array(scores, "scores", 1), finite_array(labels, "labels", 1)
+    arrays.check_confidence(confidence)
+    x, y = arrays.finite_array(scores, "scores", 1), arrays.finite_array(labels, "labels", 1)
     n, codes = _rows(x, y, clusters)
     if n < _FEWEST:
         return unknown(KAPPA_BOUNDS, n, Method("too few rows"))
@@ -303,22 +297,22 @@ def spearman(
     return within(value, (tanh(z - half), tanh(z + half)), KAPPA_BOUNDS, n, Method("fisher z (bonett & wright)"))
 
 
-def _unit(values: npt.ArrayLike, name: str, bounds: Bounds) -> FloatArray:
-    numbers = finite_array(values, name, 1)
+def _unit(values: npt.ArrayLike, name: str, bounds: arrays.Bounds) -> arrays.FloatArray:
+    numbers = arrays.finite_array(values, name, 1)
     if numbers.size and not (bounds[0] <= numbers.min() and numbers.max() <= bounds[1]):
         raise ValueError(f"{name}: numbers outside of {bounds[0]:g} to {bounds[1]:g}")
-    unit: FloatArray = (numbers - bounds[0]) / (bounds[1] - bounds[0])
+    unit: arrays.FloatArray = (numbers - bounds[0]) / (bounds[1] - bounds[0])
     return unit
 
 
-def _rows(x: FloatArray, y: FloatArray, clusters: Labels | None) -> tuple[int, Codes | None]:
+def _rows(x: arrays.FloatArray, y: arrays.FloatArray, clusters: Labels | None) -> tuple[int, Codes | None]:
     if x.shape != y.shape:
         raise ValueError(f"scores have the shape {x.shape}, labels {y.shape}: expected one of each per row")
     return x.size, None if clusters is None or x.size < 2 else cluster_codes(clusters, x.size)  # noqa: PLR2004
 
 
-def _standardised(ranks: FloatArray) -> FloatArray:
-    scaled: FloatArray = (ranks - ranks.mean()) / ranks.std()
+def _standardised(ranks: arrays.FloatArray) -> arrays.FloatArray:
+    scaled: arrays.FloatArray = (ranks - ranks.mean()) / ranks.std()
     return scaled
 
 
@@ -350,7 +344,7 @@ def krippendorff_alpha(counts: npt.ArrayLike, clusters: Labels | None = None, co
     >>> round(krippendorff_alpha(counts).value, 3)  # 1 - 19·4/(6·14): 4 pairs differ; 6 of 20 ratings are 1 (section A)
     0.095
     """
-    check_confidence(confidence)
+    arrays.check_confidence(confidence)
     table = _checked(counts)
     several = table.sum(axis=1) >= 2.0  # noqa: PLR2004 (a pair)
     table = table[several]
@@ -374,7 +368,7 @@ def krippendorff_alpha(counts: npt.ArrayLike, clusters: Labels | None = None, co
     return within(1.0 - observed / by_chance, (low, high), ALPHA_BOUNDS, n, Method("score+jackknife"))
 
 
-def pair_agreement(counts: npt.ArrayLike) -> FloatArray:
+def pair_agreement(counts: npt.ArrayLike) -> arrays.FloatArray:
     """Return the share of pairs of raters who say the same of a row, shape (n,); NaN with less than two ratings.
 
     Its mean is how often two raters of a row, chosen at random, say the same.
@@ -391,7 +385,7 @@ def pair_agreement(counts: npt.ArrayLike) -> FloatArray:
     return np.where(pairs > 0.0, (table * (table - 1.0)).sum(axis=1) / np.where(pairs > 0.0, pairs, 1.0), np.nan)
 
 
-def _checked(counts: npt.ArrayLike) -> FloatArray:
+def _checked(counts: npt.ArrayLike) -> arrays.FloatArray:
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim != 2:  # noqa: PLR2004 (a table)
         raise ValueError(f"counts has shape {table.shape}: expected one row per rated row, shape (n, categories)")
@@ -400,18 +394,18 @@ def _checked(counts: npt.ArrayLike) -> FloatArray:
     return table
 
 
-def _influence(table: FloatArray, differ: FloatArray, possible: float) -> FloatArray:
+def _influence(table: arrays.FloatArray, differ: arrays.FloatArray, possible: float) -> arrays.FloatArray:
     """Return the influence of each row on alpha = 1 - (total - 1)·differ/possible, by its derivatives; shape (n,)."""
     each, rated, all_differ = table.sum(axis=0), table.sum(axis=1), float(differ.sum())
     total = float(each.sum())
     through_chance = 2.0 * (total * rated - table @ each) * (total - 1.0) * all_differ / possible
     adds = (through_chance - (total - 1.0) * differ - all_differ * rated) / possible
-    centred: FloatArray = adds - adds.mean()
+    centred: arrays.FloatArray = adds - adds.mean()
     return centred
 
 
 def _effective_n(
-    agree: FloatArray, observed: float, influence: FloatArray, codes: Codes | None, events: float
+    agree: arrays.FloatArray, observed: float, influence: arrays.FloatArray, codes: Codes | None, events: float
 ) -> tuple[float, float | None]:
     """Return the effective rows of observed agreement when its variance stands for alpha's, and degrees of freedom."""
     if codes is not None:
@@ -423,7 +417,7 @@ def _effective_n(
     return effective_n(n, r, events), None
 
 
-def _events(table: FloatArray) -> float:
+def _events(table: arrays.FloatArray) -> float:
     """Return the rows that tell agreement from chance: pairs that differ, or, if fewer, agree on a rarer category."""
     rated = table.sum(axis=1)
     agree = (table * (table - 1.0) / (rated * (rated - 1.0))[:, None]).sum(axis=0)
@@ -483,7 +477,7 @@ def self_agreement(
     >>> round(found.equal.value, 4), found.n, found.pairs, round(found.variance, 4)
     (0.6667, 3, 3, 0.1667)
     """
-    check_confidence(confidence)
+    arrays.check_confidence(confidence)
     values, numbers = np.asarray(verdicts, np.float64), np.asarray(rows, np.intp)
     if values.ndim != 1 or values.shape != numbers.shape or (np.diff(numbers) < 0).any():
         raise ValueError("expected verdicts and the numbers of their rows in ascending order, both of shape (m,)")
@@ -497,13 +491,13 @@ def self_agreement(
     equal = mean_interval(_equal_pairs(values, codes, drawn.size) / pairs, labels, confidence=confidence)
     distance = None
     if bounds is not None:
-        check_finite_bounds(bounds)
+        arrays.check_finite_bounds(bounds)
         apart, width = _distances(values, codes, drawn) / pairs, bounds[1] - bounds[0]
         distance = mean_interval(apart, labels, (0.0, width), confidence)
     return SelfAgreement(equal, distance, drawn.size, int(pairs.sum()), *_variances(values, codes, drawn))
 
 
-def _equal_pairs(values: FloatArray, codes: npt.NDArray[np.intp], n: int) -> FloatArray:
+def _equal_pairs(values: arrays.FloatArray, codes: npt.NDArray[np.intp], n: int) -> arrays.FloatArray:
     """Return the number of equal pairs of each row, shape (n,)."""
     kinds = np.unique(values, return_inverse=True)[1]
     cells, counts = np.unique(codes * (kinds.max(initial=0) + 1) + kinds, return_counts=True)
@@ -511,7 +505,7 @@ def _equal_pairs(values: FloatArray, codes: npt.NDArray[np.intp], n: int) -> Flo
     return np.bincount(owners, weights=counts * (counts - 1) / 2.0, minlength=n).astype(np.float64)
 
 
-def _distances(values: FloatArray, codes: npt.NDArray[np.intp], drawn: FloatArray) -> FloatArray:
+def _distances(values: arrays.FloatArray, codes: npt.NDArray[np.intp], drawn: arrays.FloatArray) -> arrays.FloatArray:
     """Return the sum of the absolute differences of all pairs of each row, shape (n,)."""
     order = np.lexsort((values, codes))
     starts = np.concatenate([[0], np.cumsum(drawn)[:-1]]).astype(np.intp)
@@ -520,7 +514,7 @@ def _distances(values: FloatArray, codes: npt.NDArray[np.intp], drawn: FloatArra
     return np.maximum(np.bincount(codes, weights=weights, minlength=drawn.size), 0.0)
 
 
-def _variances(values: FloatArray, codes: npt.NDArray[np.intp], drawn: FloatArray) -> tuple[float, float]:
+def _variances(values: arrays.FloatArray, codes: npt.NDArray[np.intp], drawn: arrays.FloatArray) -> tuple[float, float]:
     """Return the variance within rows, and that of single verdicts over all rows."""
     n, m = drawn.size, float(drawn.sum())
     if n == 0:

@@ -8,15 +8,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from goldmeter.statistics.arrays import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    binary_array,
-    check_confidence,
-    check_scores,
-    finite_array,
-)
+from goldmeter.statistics import arrays
 from goldmeter.statistics.clusters import Codes, Labels, cluster_codes, clustered_n, numbered
 from goldmeter.statistics.estimate import NO_ROWS, Estimate, Method, unknown, within
 from goldmeter.statistics.wilson import exact_interval, exact_lower, score_interval
@@ -55,10 +47,10 @@ class _Rows(NamedTuple):
         places: Possible cuts, shape (p,): before row i, for i from 0 to n, but not between equal scores.
     """
 
-    scores: FloatArray
-    labels: BoolArray
-    codes: IntArray
-    places: IntArray
+    scores: arrays.FloatArray
+    labels: arrays.BoolArray
+    codes: arrays.IntArray
+    places: arrays.IntArray
 
 
 def threshold_from_labels(
@@ -95,7 +87,7 @@ def threshold_from_labels(
     >>> round(threshold_from_labels(scores, labels).threshold, 6)  # as 0.25, wrong on one row, but higher
     0.5
     """
-    check_confidence(confidence)
+    arrays.check_confidence(confidence)
     rows = _sorted_rows(scores, labels, clusters)
     n = rows.scores.size
     if n == 0:
@@ -136,17 +128,17 @@ def _method(rows: _Rows, threshold: float) -> Method:
     return Method(".632+ bootstrap+wilson", tuple(note for note, holds in notes.items() if holds))
 
 
-def _most_accurate(rows: _Rows, weights: Weights) -> IntArray:
+def _most_accurate(rows: _Rows, weights: Weights) -> arrays.IntArray:
     """Cut at the highest place with the fewest wrong rows."""
     lost = np.zeros((weights.shape[0], weights.shape[1] + 1), np.int32)
     np.cumsum(weights * np.where(rows.labels, 1, -1).astype(np.int32), axis=1, out=lost[:, 1:])
     if rows.places.size < lost.shape[1]:
         lost = lost[:, rows.places]
-    index: IntArray = rows.places.size - 1 - np.argmin(lost[:, ::-1], axis=1)
+    index: arrays.IntArray = rows.places.size - 1 - np.argmin(lost[:, ::-1], axis=1)
     return rows.places[index]
 
 
-def _thresholds(rows: _Rows, weights: Weights) -> FloatArray:
+def _thresholds(rows: _Rows, weights: Weights) -> arrays.FloatArray:
     """Return the midpoint between the drawn scores on both sides of the best cut of each draw, shape (draws,).
 
     weights: how often each row was drawn, shape (draws, n).
@@ -192,8 +184,8 @@ def _draws(rows: _Rows) -> Iterator[Weights]:
 
 
 def _sorted_rows(scores: npt.ArrayLike, labels: npt.ArrayLike, clusters: Labels | None) -> _Rows:
-    values = finite_array(scores, "scores", 1) + 0.0  # -0.0 becomes 0.0: equal scores have equal bytes
-    passes = binary_array(labels, "labels")
+    values = arrays.finite_array(scores, "scores", 1) + 0.0  # -0.0 becomes 0.0: equal scores have equal bytes
+    passes = arrays.binary_array(labels, "labels")
     n = values.size
     if passes.shape != values.shape:
         message = f"scores has shape {values.shape}, labels {passes.shape}: expected one of each per row, shape (n,)"
@@ -209,7 +201,7 @@ def _sorted_rows(scores: npt.ArrayLike, labels: npt.ArrayLike, clusters: Labels 
     return _Rows(values, passes, codes[np.lexsort((codes, kinds))], places)
 
 
-def _numbered_by_content(codes: IntArray, kinds: IntArray) -> IntArray:
+def _numbered_by_content(codes: arrays.IntArray, kinds: arrays.IntArray) -> arrays.IntArray:
     """Number clusters by the kinds of their rows, so that neither labels nor the order of rows matter.
 
     Clusters with equal content are interchangeable.
@@ -292,9 +284,9 @@ def risk_band(
     >>> band.low, band.high, band.passes.n, band.passes.wrong
     (0.1, 0.5, 1000, 0)
     """
-    probabilities, right = finite_array(p, "p", 1), binary_array(labels, "labels").astype(np.bool_)
-    check_scores(probabilities, (0.0, 1.0), "p")
-    check_confidence(confidence)
+    probabilities, right = arrays.finite_array(p, "p", 1), arrays.binary_array(labels, "labels").astype(np.bool_)
+    arrays.check_scores(probabilities, (0.0, 1.0), "p")
+    arrays.check_confidence(confidence)
     if right.shape != probabilities.shape:
         raise ValueError(f"p has shape {probabilities.shape}, labels {right.shape}: expected one label per row")
     if not 0.0 < share < 0.5:  # noqa: PLR2004 (a coin)
@@ -317,7 +309,7 @@ def fewest_decided(share: float, confidence: float = 0.95) -> int:
 
 
 def _side(
-    decided: Sequence[BoolArray], wrong: BoolArray, codes: Codes | None, share: float, tail: float
+    decided: Sequence[arrays.BoolArray], wrong: arrays.BoolArray, codes: Codes | None, share: float, tail: float
 ) -> tuple[int, Side]:
     """Return the number of the loosest limit that is shown, 0 without one, and the rows beyond it.
 
@@ -337,7 +329,7 @@ def _side(
     return found, Side(counted.size, int(counted.sum()), limit)
 
 
-def _upper(wrong: FloatArray, codes: Codes | None, tail: float) -> float:
+def _upper(wrong: arrays.FloatArray, codes: Codes | None, tail: float) -> float:
     """Return the upper limit of the share of wrong rows; of clusters, by the effective number of rows."""
     n = wrong.size
     groups = n if codes is None else np.unique(codes).size

@@ -7,15 +7,7 @@ from goldmeter.console.format import CUT, count, counted, cut, listed, number, p
 from goldmeter.estimates.column_facts import VALUE, resource_measures
 from goldmeter.estimates.headline import deciding
 from goldmeter.estimates.metrics_report import Limited
-from goldmeter.wording import more_data
-from goldmeter.wording.comparison_document import (
-    ChangedRow,
-    ComparisonDocument,
-    MeasureEntry,
-    PairEntry,
-    Unit,
-    WorstSlice,
-)
+from goldmeter.wording import comparison_document, more_data
 from goldmeter.wording.verdicts import RELATIONS, Decision, Verdict
 
 NAMES = 3
@@ -35,7 +27,7 @@ class GateOutcome(NamedTuple):
     status: int
 
 
-def outcome(document: ComparisonDocument) -> GateOutcome:
+def outcome(document: comparison_document.ComparisonDocument) -> GateOutcome:
     """The decision in one sentence, and the exit status: 0 ship or undecided, 1 stopped, 2 the gate can't decide."""
     decision = document["decision"]
     stopped = " gate.fail_on stops it." if document["failed"] and decision["verdict"] == Decision.UNDECIDED else ""
@@ -47,7 +39,7 @@ def outcome(document: ComparisonDocument) -> GateOutcome:
     return GateOutcome(sentence, 1 if document["failed"] else 0)
 
 
-def _few(document: ComparisonDocument) -> str:
+def _few(document: comparison_document.ComparisonDocument) -> str:
     """A warning when more of the older rows could not be paired than may be unmeasured."""
     rows = [pair["rows"] for pair in document["pairs"]]
     shared = sum(counts["shared"] for counts in rows)
@@ -57,19 +49,19 @@ def _few(document: ComparisonDocument) -> str:
     return f" Only {count(shared)} of {count(older)} older rows could be paired."
 
 
-def title(document: ComparisonDocument, pair: PairEntry) -> str:
+def title(document: comparison_document.ComparisonDocument, pair: comparison_document.PairEntry) -> str:
     """Which candidates are compared."""
     same = pair["base"] == pair["head"]
     names = pair["base"] if same else f"{pair['base']} → {pair['head']}"
     return f"{names}: {document['base']['name']} → {document['head']['name']}"
 
 
-def is_unchanged(pair: PairEntry) -> bool:
+def is_unchanged(pair: comparison_document.PairEntry) -> bool:
     """Whether every measure is the same on every row."""
     return bool(pair["measures"]) and all(one["verdict"] == Verdict.UNCHANGED for one in pair["measures"].values())
 
 
-def rows_line(pair: PairEntry, measure: str | None = None) -> str:
+def rows_line(pair: comparison_document.PairEntry, measure: str | None = None) -> str:
     """How many rows were compared, and how many were not; measure: count the rows that have this measure."""
     rows = pair["rows"]
     n = rows["shared"] if measure is None else pair["measures"][measure]["n"]
@@ -78,7 +70,7 @@ def rows_line(pair: PairEntry, measure: str | None = None) -> str:
     return ", ".join([shared, *(f"{count(n)} {name}" for name, n in rest.items() if n)])
 
 
-def failed(pair: PairEntry, measure: MeasureEntry) -> int:
+def failed(pair: comparison_document.PairEntry, measure: comparison_document.MeasureEntry) -> int:
     """How many shared rows were asked for in both versions, and could not be measured in one or both."""
     # Labels of designs, n of them in each version, may be of other rows in each.
     if "per" in measure or "designed" in measure:
@@ -87,7 +79,7 @@ def failed(pair: PairEntry, measure: MeasureEntry) -> int:
     return int(pair["rows"]["shared"] - measure["n"] - measure["unmeasured"]["not_asked"])
 
 
-def lead(document: ComparisonDocument, *, every: bool = True) -> list[str]:
+def lead(document: comparison_document.ComparisonDocument, *, every: bool = True) -> list[str]:
     """The decision first: its sentence, its reasons, and the worst slice; not every: only if that differs for sure."""
     decision = document["decision"]
     worst = decision["worst_slice"]
@@ -97,7 +89,7 @@ def lead(document: ComparisonDocument, *, every: bool = True) -> list[str]:
     return [outcome(document).sentence, *decision["reasons"], *([worst_slice_line(document, worst)] if worst else [])]
 
 
-def worst_slice_line(document: ComparisonDocument, part: WorstSlice) -> str:
+def worst_slice_line(document: comparison_document.ComparisonDocument, part: comparison_document.WorstSlice) -> str:
     """The worst slice of the primary measure in words."""
     [pair, *_] = [one for one in document["pairs"] if part["measure"] in one["measures"]]
     of = f"{part['candidate']}, " if len(document["pairs"]) > 1 else ""
@@ -105,7 +97,7 @@ def worst_slice_line(document: ComparisonDocument, part: WorstSlice) -> str:
     return f"Worst slice: {of}{part['slice']} = {part['value']}, {size}, {counted(part['n'], 'row')} (exploratory)."
 
 
-def crossed_cells(pair: PairEntry) -> list[list[str]]:
+def crossed_cells(pair: comparison_document.PairEntry) -> list[list[str]]:
     """The rows of McNemar's table under CROSSED_COLUMNS; none where the primary measure is no pass rate."""
     crossed = pair["crossed"]
     if crossed is None:
@@ -116,12 +108,12 @@ def crossed_cells(pair: PairEntry) -> list[list[str]]:
     ]
 
 
-def unit_of(pair: PairEntry, name: str) -> Unit:
+def unit_of(pair: comparison_document.PairEntry, name: str) -> comparison_document.Unit:
     """The unit of a measure's differences; that of a score if it was not compared."""
     return pair["measures"][name]["unit"] if name in pair["measures"] else "score"
 
 
-def by(pair: PairEntry, name: str) -> str:
+def by(pair: comparison_document.PairEntry, name: str) -> str:
     """The end of a sentence with one of RELATIONS: the difference, and what would decide."""
     measure = pair["measures"][name]
     if measure["verdict"] == Verdict.UNCHANGED:
@@ -132,14 +124,16 @@ def by(pair: PairEntry, name: str) -> str:
     return f": {interval(measure['difference'], measure['unit'])}{needed}"
 
 
-def by_weight(pair: PairEntry) -> tuple[dict[str, MeasureEntry], dict[str, MeasureEntry]]:
+def by_weight(
+    pair: comparison_document.PairEntry,
+) -> tuple[dict[str, comparison_document.MeasureEntry], dict[str, comparison_document.MeasureEntry]]:
     """The measures of answers that decide, the primary one first, and the others; without what answers took."""
     measures = [(name, one) for name, one in pair["measures"].items() if name not in resources(pair)]
     decisive = {name: one for name, one in measures if one["role"] != "secondary"}
     return decisive, {name: one for name, one in measures if name not in decisive}
 
 
-def resources(pair: PairEntry) -> dict[str, MeasureEntry]:
+def resources(pair: comparison_document.PairEntry) -> dict[str, comparison_document.MeasureEntry]:
     """The measures of what answers took: latency, tokens and cost."""
     names = resource_measures()
     return {name: one for name, one in pair["measures"].items() if name in names}
@@ -148,11 +142,11 @@ def resources(pair: PairEntry) -> dict[str, MeasureEntry]:
 class First(NamedTuple):
     """The measures to decide by, and a line on the others; empty without others."""
 
-    measures: dict[str, MeasureEntry]
+    measures: dict[str, comparison_document.MeasureEntry]
     rest: str
 
 
-def first(pair: PairEntry) -> First:
+def first(pair: comparison_document.PairEntry) -> First:
     """The primary measure and the guards, then those that moved most, without those that say the same as another."""
     decisive = {name: one for name, one in pair["measures"].items() if one["role"] != "secondary"}
     others = [name for name, one in pair["measures"].items() if name not in decisive]
@@ -169,24 +163,24 @@ def first(pair: PairEntry) -> First:
     return First(shown, f"{left} more{said if same else ''}: --all" if left else "")
 
 
-def _moved(measure: MeasureEntry) -> bool:
+def _moved(measure: comparison_document.MeasureEntry) -> bool:
     return measure["verdict"] != Verdict.UNCHANGED and measure["difference"]["value"] is not None
 
 
-def _size(pair: PairEntry, name: str) -> float:
+def _size(pair: comparison_document.PairEntry, name: str) -> float:
     """The size of a difference in widths of its interval; without limits, the size itself."""
     found = pair["measures"][name]["difference"]
     value, low, high = found["value"] or 0.0, found["low"], found["high"]
     return abs(value) if low is None or high is None or high <= low else abs(value) / (high - low)
 
 
-def _is_same(one: MeasureEntry, other: MeasureEntry) -> bool:
+def _is_same(one: comparison_document.MeasureEntry, other: comparison_document.MeasureEntry) -> bool:
     """Whether two measures have the same values, as far as they are shown, and the same verdict."""
     levels = [[level_of(each[side], each["unit"]) for side in ("base", "head")] for each in (one, other)]
     return levels[0] == levels[1] and one["verdict"] == other["verdict"]
 
 
-def changed_answers(pair: PairEntry) -> list[str]:
+def changed_answers(pair: comparison_document.PairEntry) -> list[str]:
     """The answers that changed result, worst first, a line each, and how many more there are."""
     worst = pair["flips"]["worst"][:NAMES]
     lines = []
@@ -216,7 +210,7 @@ class NamedKind(NamedTuple):
     are_in_head: bool
 
 
-def named_rows(pair: PairEntry, primary: str, most: int = NAMES) -> list[NamedKind]:
+def named_rows(pair: comparison_document.PairEntry, primary: str, most: int = NAMES) -> list[NamedKind]:
     """The rows that became wrong or right by the measure that decides, and those left out; without kinds of no row."""
     decides, _ = deciding(pair, primary) or (primary, None)
     changed, rate = pair["flips"], decides.removesuffix(VALUE)
@@ -229,20 +223,20 @@ def named_rows(pair: PairEntry, primary: str, most: int = NAMES) -> list[NamedKi
     ]
 
 
-def named_rows_line(pair: PairEntry, primary: str) -> str:
+def named_rows_line(pair: comparison_document.PairEntry, primary: str) -> str:
     """The same in one line; empty without such rows."""
     kinds = named_rows(pair, primary)
     of = [listed([*(cut(key, CUT) for key in one.ids), *[""] * one.more], len(one.ids)) for one in kinds]
     return ", ".join(f"{one.says} ({ids})" if one.ids else one.says for one, ids in zip(kinds, of, strict=True))
 
 
-def tally(measures: Mapping[str, MeasureEntry]) -> dict[Verdict, list[str]]:
+def tally(measures: Mapping[str, comparison_document.MeasureEntry]) -> dict[Verdict, list[str]]:
     """Verdict → the measures that have it."""
     names = {verdict: [name for name, one in measures.items() if one["verdict"] == verdict] for verdict in RELATIONS}
     return {verdict: those for verdict, those in names.items() if those}
 
 
-def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
+def measure_cells(name: str, measure: comparison_document.MeasureEntry) -> list[str]:
     """The cells of one measure under MEASURE_COLUMNS."""
     unit = measure["unit"]
     role = "" if measure["role"] == "secondary" else f" ({measure['role']})"
@@ -259,7 +253,7 @@ def measure_cells(name: str, measure: MeasureEntry) -> list[str]:
     ]
 
 
-def measure_sentence(name: str, measure: MeasureEntry) -> str:
+def measure_sentence(name: str, measure: comparison_document.MeasureEntry) -> str:
     """One measure with its verdict, both values and their difference."""
     unit = measure["unit"]
     before, after = (level_of(measure[side], unit) for side in ("base", "head"))
@@ -268,13 +262,13 @@ def measure_sentence(name: str, measure: MeasureEntry) -> str:
     return f"{name}: {measure['verdict']}, {before} → {after}, {difference}, {counts}"
 
 
-def would_decide(measure: MeasureEntry) -> str:
+def would_decide(measure: comparison_document.MeasureEntry) -> str:
     """What would decide; empty if it is decided, or unknown."""
     needed = measure["needed"]
     return more_data.would_decide(needed, measure["unit"], measure["margin"]) if needed else ""
 
 
-def level_of(value: float | None, unit: Unit) -> str:
+def level_of(value: float | None, unit: comparison_document.Unit) -> str:
     """The value of a measure: a share in percent, or a number.
 
     >>> level_of(0.787, "points"), level_of(3.25, "score")
@@ -283,7 +277,7 @@ def level_of(value: float | None, unit: Unit) -> str:
     return rate(value) if unit == "points" else number(value)
 
 
-def interval(difference: Limited, unit: Unit) -> str:
+def interval(difference: Limited, unit: comparison_document.Unit) -> str:
     """A difference with its sign, unit and limits; unknown limits are left out.
 
     >>> interval({"value": 0.0704, "low": -0.038, "high": 0.174}, "points")
@@ -294,7 +288,7 @@ def interval(difference: Limited, unit: Unit) -> str:
     return bare_interval(difference, unit)
 
 
-def bare_interval(difference: Limited, unit: Unit) -> str:
+def bare_interval(difference: Limited, unit: comparison_document.Unit) -> str:
     """A difference with its sign and limits, for a table that names the unit.
 
     >>> bare_interval({"value": 0.0704, "low": -0.038, "high": 0.174}, "points")
@@ -307,7 +301,7 @@ def bare_interval(difference: Limited, unit: Unit) -> str:
     )
 
 
-def extent(difference: Limited, unit: Unit) -> str:
+def extent(difference: Limited, unit: comparison_document.Unit) -> str:
     """The size of a difference without its sign, for a sentence that states the direction: its interval excludes zero.
 
     >>> extent({"value": -0.0404, "low": -0.0613, "high": -0.0204}, "points")
@@ -322,7 +316,7 @@ def extent(difference: Limited, unit: Unit) -> str:
     return f"{size} [{', '.join(limits)}]"
 
 
-def signed(value: float | None, unit: Unit = "score") -> str:
+def signed(value: float | None, unit: comparison_document.Unit = "score") -> str:
     """A difference with its sign, in percentage points or as a number.
 
     >>> signed(0.0213), signed(-0.5, "points"), signed(9e-6, "points"), signed(None)
@@ -333,7 +327,7 @@ def signed(value: float | None, unit: Unit = "score") -> str:
     return f"+{number(value)}" if value is not None and value > 0 else number(value)
 
 
-def changed_rows_line(pair: PairEntry) -> str:
+def changed_rows_line(pair: comparison_document.PairEntry) -> str:
     """How many rows changed result, in all and by the measures that decide, the primary one first."""
     changed, (decisive, _) = pair["flips"], by_weight(pair)
     parts = [
@@ -344,7 +338,7 @@ def changed_rows_line(pair: PairEntry) -> str:
     return "; ".join([f"{counted(changed['rows'], 'row')} changed result by some measure", *parts])
 
 
-def changed_row_cells(row: ChangedRow, limit: int = CUT) -> list[str]:
+def changed_row_cells(row: comparison_document.ChangedRow, limit: int = CUT) -> list[str]:
     """The cells of a changed row under CHANGED_ROW_COLUMNS."""
     texts = (row["input"], row["base"], row["head"])
     return [*(cut(text, limit) for text in texts), listed(row["lost"]), listed(row["gained"])]

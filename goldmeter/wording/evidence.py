@@ -19,16 +19,8 @@ from goldmeter.console.format import (
     rate,
     rate_interval,
 )
+from goldmeter.estimates import metrics_report
 from goldmeter.estimates.human_labels import LABEL
-from goldmeter.estimates.metrics_report import (
-    AgreementEntry,
-    Interval,
-    MetricsReport,
-    PanelMetricEntry,
-    SelfAgreementEntry,
-    SliceEntry,
-    WorstSlice,
-)
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.estimates.signature import OFFLINE, VerdictSource
 from goldmeter.models.offline.domain import is_inside
@@ -49,7 +41,7 @@ class SliceLines(NamedTuple):
     are_significant: bool
 
 
-def worst_slices(document: MetricsReport) -> SliceLines:
+def worst_slices(document: metrics_report.MetricsReport) -> SliceLines:
     """The worst slices by the primary measure; if some are significantly worse, only these."""
     found = document.get("worst_slices")
     if not found or not found["tests"]:
@@ -65,7 +57,7 @@ def worst_slices(document: MetricsReport) -> SliceLines:
     return SliceLines(sentence, lines, are_significant=bool(significant))
 
 
-def most_frequent_failures(document: MetricsReport, kinds: int | None = None) -> str:
+def most_frequent_failures(document: metrics_report.MetricsReport, kinds: int | None = None) -> str:
     """The most frequent kinds of failure of all candidates, with their counts; kinds: only so many."""
     counts = Counter[str]()
     for own in document.get("failures", {}).values():
@@ -74,7 +66,7 @@ def most_frequent_failures(document: MetricsReport, kinds: int | None = None) ->
     return listed(told) + (" kinds" if len(told) > LISTED + 1 else " kind" if len(told) > LISTED else "")
 
 
-def trust(document: MetricsReport) -> list[str]:
+def trust(document: metrics_report.MetricsReport) -> list[str]:
     """How far the judge, or another primary measure, is to be trusted: sentences.
 
     Without labels it is what the headlines say of the judge's error. Empty where no answer has a verdict.
@@ -84,7 +76,7 @@ def trust(document: MetricsReport) -> list[str]:
     return [*checks, *agreement_lines(document), *more]
 
 
-def unequal_bias(document: MetricsReport) -> Iterator[str]:
+def unequal_bias(document: metrics_report.MetricsReport) -> Iterator[str]:
     """That the judge errs differently on different systems by the labels, if it does."""
     found = document.get("judge_bias")
     if found is None or found["p_value"] is None or found["p_value"] >= 1.0 - document["confidence"]:
@@ -98,7 +90,7 @@ def unequal_bias(document: MetricsReport) -> Iterator[str]:
     yield f"{says}: {', '.join(sides)} points."
 
 
-def length_bias(document: MetricsReport) -> Iterator[str]:
+def length_bias(document: metrics_report.MetricsReport) -> Iterator[str]:
     """That the judge prefers long or short answers, or answers to questions with such references, if it does."""
     found = {"answers": document.get("length_bias"), "references": document.get("reference_length_bias")}
     for name, entry in found.items():
@@ -111,7 +103,7 @@ def length_bias(document: MetricsReport) -> Iterator[str]:
         yield f"The judge {prefers}: {size} for twice the length, among answers with the same label."
 
 
-def selected_labels(document: MetricsReport) -> list[str]:
+def selected_labels(document: metrics_report.MetricsReport) -> list[str]:
     """Which labels are not taken for random, although params.yaml says so, and why: a sentence for each candidate."""
     return [
         f"The labels of {name} are not of a random part of the answers, as dataset.labels says: {one['measure']} is "
@@ -121,7 +113,7 @@ def selected_labels(document: MetricsReport) -> list[str]:
     ]
 
 
-def agreement_lines(document: MetricsReport) -> list[str]:
+def agreement_lines(document: metrics_report.MetricsReport) -> list[str]:
     """How far the judge, or another primary measure, agrees with human labels, and which answers it judges."""
     judged = _judged(document)
     entries = {name: document["candidates"][name].get(judged) for name in best_first(document)}
@@ -163,7 +155,7 @@ def _by_kind() -> Iterator[str]:
     yield f"Its agreement on {facts['trained_on']['set']}, cross-validated, {'; '.join(parts)}."
 
 
-def panel(document: MetricsReport) -> list[str]:
+def panel(document: metrics_report.MetricsReport) -> list[str]:
     """How far the judges of a panel agree with each other and with human labels, on the primary measure: sentences."""
     found, metric = document.get("panel"), _voted(document)
     if found is None or metric is None:
@@ -192,7 +184,7 @@ def panel(document: MetricsReport) -> list[str]:
     return lines
 
 
-def lost_votes(document: MetricsReport) -> list[str]:
+def lost_votes(document: metrics_report.MetricsReport) -> list[str]:
     """The judges of a panel that lack votes which other judges gave: sentences."""
     found = document.get("panel")
     if found is None:
@@ -207,14 +199,14 @@ def lost_votes(document: MetricsReport) -> list[str]:
     return lines
 
 
-def _voted(document: MetricsReport) -> str | None:
+def _voted(document: metrics_report.MetricsReport) -> str | None:
     """The metric whose votes are shown: that of the primary measure, or else the first with votes."""
     found = document.get("panel")
     voted = dict.fromkeys(metric for metrics in found["candidates"].values() for metric in metrics) if found else {}
     return next((metric for metric in (_judged(document), *voted) if metric in voted), None)
 
 
-def _votes(document: MetricsReport, metric: str) -> dict[str, PanelMetricEntry]:
+def _votes(document: metrics_report.MetricsReport, metric: str) -> dict[str, metrics_report.PanelMetricEntry]:
     found = document["panel"]["candidates"]
     return {name: found[name][metric] for name in best_first(document) if metric in found.get(name, {})}
 
@@ -225,7 +217,7 @@ def _band_of_cascade(signature: str) -> str:
     return f" (probability below {band[0]} or above {band[1]})" if band else ""
 
 
-def raters(document: MetricsReport) -> list[str]:
+def raters(document: metrics_report.MetricsReport) -> list[str]:
     """How often two raters of an answer say the same, and how often the judge says what one of them says: sentences."""
     rated, judged = document.get("raters", {}), _judged(document)
     pairs = {name: f"{_rate(one['pair'])}, alpha {_coefficient(one['alpha'])}" for name, one in rated.items()}
@@ -238,7 +230,7 @@ def raters(document: MetricsReport) -> list[str]:
     return lines
 
 
-def graded(document: MetricsReport) -> Iterator[str]:
+def graded(document: metrics_report.MetricsReport) -> Iterator[str]:
     """How far each metric of a judge agrees with grades that people gave: sentences."""
     for grades, by_candidate in by_column(document.get("graded", {})).items():
         for metric, entries in by_column(by_candidate).items():
@@ -250,7 +242,7 @@ def graded(document: MetricsReport) -> Iterator[str]:
             yield f"{metric} against the human grades {grades}: {_by_candidate(told)} ({answers})."
 
 
-def self_agreement(document: MetricsReport) -> Iterator[str]:
+def self_agreement(document: metrics_report.MetricsReport) -> Iterator[str]:
     """How often two verdicts of the judge on one answer are equal, and what that adds to the variance: sentences."""
     found = by_column(document.get("self_agreement", {}))
     for column in sorted(found, key=lambda name: name != _judged(document)):
@@ -260,27 +252,27 @@ def self_agreement(document: MetricsReport) -> Iterator[str]:
         yield f"The judge against itself, {column}: {_by_candidate(told)} ({answers} judged more than once)."
 
 
-def _said_twice(entry: SelfAgreementEntry) -> str:
+def _said_twice(entry: metrics_report.SelfAgreementEntry) -> str:
     apart = entry["distance"]
     distance = f", {number(apart['value'])} apart" if apart and apart["value"] is not None else ""
     share = "" if entry["share"] is None else f", {rate(entry['share'])} of the variance"
     return f"{_rate(entry['equal'])} the same{distance}{share}"
 
 
-def _adjudicators(document: MetricsReport) -> Iterator[str]:
+def _adjudicators(document: metrics_report.MetricsReport) -> Iterator[str]:
     for name, one in document.get("raters", {}).items():
         short = short_names([name])[name]
         for rater in one["adjudicators"]:
             yield f"Rater {rater} of {short} was asked mostly where others differ, and is left out."
 
 
-def _judged(document: MetricsReport) -> str:
+def _judged(document: metrics_report.MetricsReport) -> str:
     """The metric whose agreement with human labels counts: the primary measure, or the judge if labels decide."""
     decides = document["primary"]["measure"].partition(".")[0]
     return VERDICT if decides == LABEL else decides
 
 
-def recalibration(document: MetricsReport) -> Iterator[str]:
+def recalibration(document: metrics_report.MetricsReport) -> Iterator[str]:
     """How far the judge's probabilities are off, and what Platt scaling makes of them."""
     found = document.get("calibration")
     if found is None or _judged(document) != VERDICT:
@@ -294,28 +286,28 @@ def recalibration(document: MetricsReport) -> Iterator[str]:
     )
 
 
-def _stating(document: MetricsReport) -> str:
+def _stating(document: metrics_report.MetricsReport) -> str:
     """The judge that states probabilities: in a cascade, the offline one."""
     signatures = [one[VERDICT]["signature"] for one in document["candidates"].values() if VERDICT in one]
     judge = VerdictSource.of(signatures[0] if signatures else "")
     return OFFLINE if judge.has_offline else judge.name
 
 
-def _by(document: MetricsReport, measure: str) -> str:
+def _by(document: metrics_report.MetricsReport, measure: str) -> str:
     """By which measure answers are right, unless it is by human labels."""
     metric = measure.partition(".")[0]
     entries = [metrics[metric] for metrics in document["candidates"].values() if metric in metrics]
     return "" if measure == LABEL or not entries else f" by {source(metric, entries[0]['signature'])}"
 
 
-def _slice_line(part: WorstSlice, *, is_share: bool) -> str:
+def _slice_line(part: metrics_report.WorstSlice, *, is_share: bool) -> str:
     """A slice, with the candidates that are significantly worse on it; without any, the one that is worst."""
     entries = [entry for entry in part["candidates"] if entry["worse"]] or part["candidates"][:1]
     told = "; ".join(_of_slice(entry, is_share=is_share) for entry in entries)
     return f"{part['column']} = {part['value'].strip() or '(empty)'}: {told}"
 
 
-def _of_slice(entry: SliceEntry, *, is_share: bool) -> str:
+def _of_slice(entry: metrics_report.SliceEntry, *, is_share: bool) -> str:
     name, limits = short_names([entry["candidate"]])[entry["candidate"]], entry["difference"]
     if is_share:
         to_others = points_interval(limits["value"], limits["low"], limits["high"])
@@ -332,7 +324,7 @@ def by_column(entries: Mapping[str, Mapping[str, Entry]]) -> dict[str, dict[str,
     return regrouped
 
 
-def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[str]:
+def _agreement(by: str, agreements: Mapping[str, metrics_report.AgreementEntry]) -> Iterator[str]:
     """How often the verdict is that of the human label, and how often one verdict for every answer would be."""
     same = {name: _agreed(entry) for name, entry in agreements.items()}
     yield f"Agreement of {by} with human labels: {_by_candidate(same)}."
@@ -360,19 +352,19 @@ def _agreement(by: str, agreements: Mapping[str, AgreementEntry]) -> Iterator[st
         )
 
 
-def _agreed(entry: AgreementEntry) -> str:
+def _agreed(entry: metrics_report.AgreementEntry) -> str:
     return f"{_rate(entry['accuracy'])}, kappa {coefficient(entry['kappa']['value'])}"
 
 
-def _rate(one: Interval) -> str:
+def _rate(one: metrics_report.Interval) -> str:
     return rate_interval(one["value"], one["low"], one["high"])
 
 
-def _points(one: Interval) -> str:
+def _points(one: metrics_report.Interval) -> str:
     return points_interval(one["value"], one["low"], one["high"])
 
 
-def _coefficient(one: Interval) -> str:
+def _coefficient(one: metrics_report.Interval) -> str:
     return f"{coefficient(one['value'])} [{coefficient(one['low'])}, {coefficient(one['high'])}]"
 
 

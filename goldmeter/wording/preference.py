@@ -4,14 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from goldmeter.console.format import count, counted, joined, level, number, rate, rate_interval
-from goldmeter.estimates.metrics_report import (
-    Interval,
-    Limited,
-    MetricsReport,
-    NamedPairEntry,
-    PositionEntry,
-    PreferenceEntry,
-)
+from goldmeter.estimates import metrics_report
 from goldmeter.estimates.signature import Signature
 from goldmeter.wording.conclusion import short_names
 
@@ -24,7 +17,7 @@ class PairRow(NamedTuple):
 
     preferred: str
     other: str
-    rate: Limited
+    rate: metrics_report.Limited
     counts: str
     unmeasured: str
 
@@ -34,7 +27,7 @@ class RankRow(NamedTuple):
 
     candidate: str
     ranks: str
-    strength: Limited
+    strength: metrics_report.Limited
 
 
 class PreferenceSection(NamedTuple):
@@ -53,7 +46,7 @@ class PreferenceSection(NamedTuple):
     prompt: str
 
 
-def preference_section(document: MetricsReport) -> PreferenceSection | None:
+def preference_section(document: metrics_report.MetricsReport) -> PreferenceSection | None:
     """The section's content from reports/metrics.json; None where no preference was asked for."""
     found = document.get("preference")
     if found is None:
@@ -83,7 +76,7 @@ def _judge(signature: str) -> str:
     return "the judge" if model is None else f"judge {model}"
 
 
-def _of_pair(pair: NamedPairEntry, short: Mapping[str, str], confidence: str, by: str) -> str:
+def _of_pair(pair: metrics_report.NamedPairEntry, short: Mapping[str, str], confidence: str, by: str) -> str:
     row = _row(pair)
     value, low, high = (row.rate[name] for name in ("value", "low", "high"))
     preferred, other = short[row.preferred], short[row.other]
@@ -96,7 +89,7 @@ def _of_pair(pair: NamedPairEntry, short: Mapping[str, str], confidence: str, by
     return f"No significant preference between {preferred} and {other} ({preferred}: {figures})."
 
 
-def _of_ranks(found: PreferenceEntry, short: Mapping[str, str], confidence: str, by: str) -> str:
+def _of_ranks(found: metrics_report.PreferenceEntry, short: Mapping[str, str], confidence: str, by: str) -> str:
     if "ranks" not in found:
         return f"No ranking by preference ({by})."
     ranks = found["ranks"]
@@ -109,19 +102,19 @@ def _of_ranks(found: PreferenceEntry, short: Mapping[str, str], confidence: str,
     return f"{lead}; ranks: {'; '.join(rest)} ({basis})."
 
 
-def _lines(found: PreferenceEntry, confidence: str) -> Iterator[str]:
+def _lines(found: metrics_report.PreferenceEntry, confidence: str) -> Iterator[str]:
     if reason := found.get("not_ranked"):
         yield f"No ranks: {reason}."
     if position := found.get("position"):
         yield _position(position, confidence)
 
 
-def _unweighted(document: MetricsReport) -> Iterator[str]:
+def _unweighted(document: metrics_report.MetricsReport) -> Iterator[str]:
     if weighting := document.get("weighting"):
         yield f"Every input counts once here: {weighting['option']} does not weight preferences."
 
 
-def _position(position: PositionEntry, confidence: str) -> str:
+def _position(position: metrics_report.PositionEntry, confidence: str) -> str:
     flips, first = (
         rate_interval(position[name]["value"], position[name]["low"], position[name]["high"])
         for name in ("flips", "first")
@@ -133,14 +126,14 @@ def _position(position: PositionEntry, confidence: str) -> str:
     )
 
 
-def _holds(limits: Interval, value: float) -> bool:
+def _holds(limits: metrics_report.Interval, value: float) -> bool:
     return limits["low"] <= value <= limits["high"]
 
 
-def _row(pair: NamedPairEntry) -> PairRow:
+def _row(pair: metrics_report.NamedPairEntry) -> PairRow:
     value, low, high = pair["win_rate"]["value"], pair["win_rate"]["low"], pair["win_rate"]["high"]
     preferred, other, won, lost = pair["b"], pair["a"], pair["wins"], pair["losses"]
-    limits: Limited = {"value": value, "low": low, "high": high}
+    limits: metrics_report.Limited = {"value": value, "low": low, "high": high}
     if value is not None and value < UNBIASED:
         preferred, other, won, lost = other, preferred, lost, won
         limits = {"value": 1.0 - value, "low": 1.0 - high, "high": 1.0 - low}
@@ -154,7 +147,7 @@ def _ranks(best: int, worst: int) -> str:
     return str(best) if best == worst else f"{best} to {worst}"
 
 
-def strength(limits: Limited) -> str:
+def strength(limits: metrics_report.Limited) -> str:
     """Return a strength with its limits in words.
 
     >>> strength({"value": 0.5, "low": 0.25, "high": None})

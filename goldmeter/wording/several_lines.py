@@ -5,15 +5,7 @@ from typing import Any, NamedTuple
 
 from goldmeter.console.format import CUT, NONE, count, counted, cut, level, number, rate_interval
 from goldmeter.estimates.primary import VERDICT
-from goldmeter.wording import comparison_lines
-from goldmeter.wording.comparison_document import (
-    MeasureEntry,
-    PairEntry,
-    SeveralVersions,
-    VersionComparison,
-    VersionEntry,
-    from_first_to_last,
-)
+from goldmeter.wording import comparison_document, comparison_lines
 
 
 class VersionRow(NamedTuple):
@@ -24,18 +16,18 @@ class VersionRow(NamedTuple):
 
     name: str
     value: Mapping[str, Any] | None
-    comparison: VersionComparison | None
-    pair: PairEntry | None
+    comparison: comparison_document.VersionComparison | None
+    pair: comparison_document.PairEntry | None
     measure: str
     reason: str
 
     @property
-    def entry(self) -> MeasureEntry | None:
+    def entry(self) -> comparison_document.MeasureEntry | None:
         """The difference of the primary measure."""
         return None if self.pair is None else self.pair["measures"].get(self.measure)
 
 
-def rows(document: SeveralVersions) -> dict[str, list[VersionRow]]:
+def rows(document: comparison_document.SeveralVersions) -> dict[str, list[VersionRow]]:
     """Candidate → a row for each version, in their order."""
     compared = [one["document"] for one in document["comparisons"] if one["document"] is not None]
     names = [value["candidate"] for value in document["values"]]
@@ -45,12 +37,12 @@ def rows(document: SeveralVersions) -> dict[str, list[VersionRow]]:
     }
 
 
-def reference(document: SeveralVersions) -> int:
+def reference(document: comparison_document.SeveralVersions) -> int:
     """The number of the version that all others are compared with."""
     return 0 if document["against"] == "first" else len(document["versions"]) - 1
 
 
-def _row(document: SeveralVersions, candidate: str, place: int) -> VersionRow:
+def _row(document: comparison_document.SeveralVersions, candidate: str, place: int) -> VersionRow:
     values = (one for one in document["values"] if (one["version"], one["candidate"]) == (place, candidate))
     name, value = document["versions"][place]["name"], next(values, None)
     if place == reference(document):
@@ -66,25 +58,27 @@ def _row(document: SeveralVersions, candidate: str, place: int) -> VersionRow:
     return VersionRow(name, value, comparison, pair, measure, reason)
 
 
-def lead(document: SeveralVersions) -> list[str]:
+def lead(document: comparison_document.SeveralVersions) -> list[str]:
     """The decision on the last version, then how all comparisons hold."""
-    sentence, *reasons = comparison_lines.lead(from_first_to_last(document))
+    sentence, *reasons = comparison_lines.lead(comparison_document.from_first_to_last(document))
     first, last = document["versions"][0]["name"], document["versions"][-1]["name"]
     return [f"{first} → {last}: {sentence}", *reasons, together(document)]
 
 
-def other(document: SeveralVersions, comparison: VersionComparison) -> VersionEntry:
+def other(
+    document: comparison_document.SeveralVersions, comparison: comparison_document.VersionComparison
+) -> comparison_document.VersionEntry:
     """The version that a comparison compares with the reference."""
     return comparison["head"] if document["against"] == "first" else comparison["base"]
 
 
-def anchor(document: SeveralVersions, name: str) -> str:
+def anchor(document: comparison_document.SeveralVersions, name: str) -> str:
     """Where the page shows a version's comparison; empty if it shows none."""
     names = [other(document, one)["name"] for one in document["comparisons"]]
     return f"compared-{names.index(name) + 1}" if name in names else ""
 
 
-def together(document: SeveralVersions) -> str:
+def together(document: comparison_document.SeveralVersions) -> str:
     """What is compared, and with which confidence."""
     compared = sum(one["document"] is not None for one in document["comparisons"])
     missing = len(document["comparisons"]) - compared
@@ -96,27 +90,27 @@ def together(document: SeveralVersions) -> str:
     )
 
 
-def notes(document: SeveralVersions) -> list[str]:
+def notes(document: comparison_document.SeveralVersions) -> list[str]:
     """What the intervals of the values leave out."""
     if document["primary"].partition(".")[0] != VERDICT:
         return []
     return ["Values are of all rows of a version; their intervals leave the judge's own error out."]
 
 
-def more(document: SeveralVersions) -> str:
+def more(document: comparison_document.SeveralVersions) -> str:
     """How to read two of the versions."""
     first, second = (one["name"] for one in document["versions"][:2])
     return f"measures, slices and changed rows of two: python -m flows.compare {first} {second}"
 
 
-def heads(document: SeveralVersions) -> list[str]:
+def heads(document: comparison_document.SeveralVersions) -> list[str]:
     """The heads of the table of a candidate."""
     name = document["versions"][reference(document)]["name"]
     difference = f"difference from {name}" if document["against"] == "first" else f"{name} minus it"
     return ["version", "rows", document["primary"], difference, "verdict"]
 
 
-def cells(document: SeveralVersions, row: VersionRow) -> list[str]:
+def cells(document: comparison_document.SeveralVersions, row: VersionRow) -> list[str]:
     """The cells of a version under `heads`."""
     name = row.name
     n = NONE if row.value is None else count(row.value["n"])
@@ -134,7 +128,7 @@ def cells(document: SeveralVersions, row: VersionRow) -> list[str]:
     ]
 
 
-def value_cell(document: SeveralVersions, row: VersionRow) -> str:
+def value_cell(document: comparison_document.SeveralVersions, row: VersionRow) -> str:
     """The value of the primary measure over all rows of a version, with its interval."""
     value = row.value
     if value is None:

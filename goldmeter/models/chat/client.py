@@ -5,19 +5,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeAlias, TypedDict, Unpack
 
+from goldmeter.models.chat import limits
 from goldmeter.models.chat.answer_tokens import ALTERNATIVES, tokens_of
 from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, opened
 from goldmeter.models.chat.exchange import Endpoint, Exchange, Negotiation, Other, Refusal, RefusedError
-from goldmeter.models.chat.limits import (
-    KEYWORDS,
-    LIMITS,
-    LOGPROBS,
-    SYSTEM,
-    TEXT,
-    TOP_LOGPROBS,
-    ConcurrencyLimit,
-    Support,
-)
 from goldmeter.models.chat.refusals import SUCCESS, Cause, cause_of, words_of
 from goldmeter.models.chat.replies import TIMEOUT, Reply, no_reply, printable, since, usage_in
 from goldmeter.models.servers import COMPATIBLE, server_class
@@ -43,18 +34,18 @@ class Options(TypedDict, total=False):
 
 def limit_names(base_url: str) -> Sequence[str]:
     """Return the names of the limit of a reply, the likely one first: OpenAI and Azure call it anew."""
-    return LIMITS if server_class(base_url) == COMPATIBLE else LIMITS[::-1]
+    return limits.LIMITS if server_class(base_url) == COMPATIBLE else limits.LIMITS[::-1]
 
 
-def messages_of(system: str, user: str, support: Support) -> list[dict[str, str]]:
+def messages_of(system: str, user: str, support: limits.Support) -> list[dict[str, str]]:
     """Return the messages; system: empty if there is none."""
-    if system and SYSTEM in support.dropped:
+    if system and limits.SYSTEM in support.dropped:
         return [{"role": "user", "content": f"{system}\n\n{user}"}]
     first = [{"role": "system", "content": system}] if system else []
     return [*first, {"role": "user", "content": user}]
 
 
-def response_format(schema: Mapping[str, Any], support: Support) -> dict[str, Any]:
+def response_format(schema: Mapping[str, Any], support: limits.Support) -> dict[str, Any]:
     """Return the field `response_format` for a format other than text."""
     if support.format == "json_object":
         return {"type": support.format}
@@ -67,29 +58,29 @@ def response_format(schema: Mapping[str, Any], support: Support) -> dict[str, An
 
 def sent_in(body: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of options, limits and schema keywords in a body, and whether it has a system message."""
-    has_system = body["messages"][0]["role"] == SYSTEM
-    return frozenset({*body, *_keys(body.get("response_format")), *([SYSTEM] if has_system else [])})
+    has_system = body["messages"][0]["role"] == limits.SYSTEM
+    return frozenset({*body, *_keys(body.get("response_format")), *([limits.SYSTEM] if has_system else [])})
 
 
-def tokens_asked(support: Support) -> dict[str, Any]:
+def tokens_asked(support: limits.Support) -> dict[str, Any]:
     """Return the options that ask for log-probabilities; nothing where the server refuses one of them."""
-    asked = {LOGPROBS: True, TOP_LOGPROBS: ALTERNATIVES}
+    asked = {limits.LOGPROBS: True, limits.TOP_LOGPROBS: ALTERNATIVES}
     return {} if asked.keys() & {*support.refused} else asked
 
 
 def limit_in(body: Mapping[str, Any]) -> str | None:
     """Return the name of the limit of the reply in a body; None without one."""
-    return next((name for name in LIMITS if name in body), None)
+    return next((name for name in limits.LIMITS if name in body), None)
 
 
-def is_text(support: Support, schema: Schema) -> bool:
+def is_text(support: limits.Support, schema: Schema) -> bool:
     """Whether no format is asked for."""
-    return support.format == TEXT or schema is None
+    return support.format == limits.TEXT or schema is None
 
 
 def _without(schema: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
     """Return a schema without some keywords."""
-    kept = {name: value for name, value in schema.items() if name not in refused or name not in KEYWORDS}
+    kept = {name: value for name, value in schema.items() if name not in refused or name not in limits.KEYWORDS}
     if "properties" in kept:
         kept["properties"] = {name: _without(one, refused) for name, one in kept["properties"].items()}
     return kept | ({"items": _without(kept["items"], refused)} if "items" in kept else {})
@@ -122,11 +113,16 @@ class Chat:
     """
 
     def __init__(
-        self, endpoint: Endpoint, limit: ConcurrencyLimit, known: Support | None = None, *, is_json: bool = True
+        self,
+        endpoint: Endpoint,
+        limit: limits.ConcurrencyLimit,
+        known: limits.Support | None = None,
+        *,
+        is_json: bool = True,
     ) -> None:
         self._endpoint, self._is_json = endpoint, is_json
         self._exchange = Exchange(endpoint, limit)
-        first = known or (Support() if is_json else Support(TEXT))
+        first = known or (limits.Support() if is_json else limits.Support(limits.TEXT))
         self._ways = Negotiation(self._exchange, first, is_known=known is not None)
         self._limits, self._thinks, self._is_tried = limit_names(endpoint.base_url), False, False
 
@@ -152,7 +148,7 @@ class Chat:
         return self._exchange.reply(lambda: self._answer(_Question(system, user, schema, options)))
 
     @property
-    def support(self) -> Support | None:
+    def support(self) -> limits.Support | None:
         """What the server supports; None before a first call has shown it."""
         return self._ways.way if self._ways.is_settled and self._is_tried else None
 
@@ -161,7 +157,7 @@ class Chat:
         without = Options(**{**options, "logprobs": False})  # a file with those of each token would be too large
         return self._body(_Question(system, user, schema, without), self._ways.way, has_room=True)
 
-    def read(self, status: int, body: object, support: Support) -> Reply:
+    def read(self, status: int, body: object, support: limits.Support) -> Reply:
         """Return the reply in a batch's result.
 
         Args:
@@ -202,7 +198,7 @@ class Chat:
                     raise
             self._ways.replace(support, weaker)
 
-    def _call(self, question: "_Question", support: Support) -> Reply:
+    def _call(self, question: "_Question", support: limits.Support) -> Reply:
         """Make one call; a reply whose limit does not fit into the model's context is asked for without a limit."""
         has_room = self._thinks
         body = self._body(question, support, has_room=has_room)
@@ -215,7 +211,7 @@ class Chat:
             return reply._replace(more_room=limit_in(body) is not None)
         return reply
 
-    def _sent(self, body: dict[str, Any], support: Support) -> Reply:
+    def _sent(self, body: dict[str, Any], support: limits.Support) -> Reply:
         try:
             answer = self._exchange.post("/chat/completions", body, sent_in(body))
         except RefusedError as problem:
@@ -228,7 +224,7 @@ class Chat:
         self._is_tried = True
         return self._reply(answer.text, answer.start, answer.attempts, support)
 
-    def _body(self, question: "_Question", support: Support, *, has_room: bool) -> dict[str, Any]:
+    def _body(self, question: "_Question", support: limits.Support, *, has_room: bool) -> dict[str, Any]:
         options = {name: value for name, value in question.options.items() if value is not None}
         stated, small = options.pop("max_tokens", None), options.pop("reply_tokens", None)
         wants_tokens = options.pop("logprobs", False) and not self._thinks  # thoughts have too many
@@ -246,7 +242,7 @@ class Chat:
             body["response_format"] = response_format(question.schema, support)
         return body
 
-    def _reply(self, body: str, start: float, attempts: int, support: Support) -> Reply:
+    def _reply(self, body: str, start: float, attempts: int, support: limits.Support) -> Reply:
         """Parse the body of a response."""
         try:
             completion = json.loads(body)
@@ -255,7 +251,7 @@ class Chat:
         self._thinks = self._thinks or has_thought(completion)
         return self._completion(completion, start, attempts, support)
 
-    def _completion(self, completion: Any, start: float | None, attempts: int, support: Support) -> Reply:
+    def _completion(self, completion: Any, start: float | None, attempts: int, support: limits.Support) -> Reply:
         try:
             choice = completion["choices"][0]
             model = completion.get("model")
@@ -287,7 +283,7 @@ class _Question(NamedTuple):
         return self.options.get("max_tokens") is not None
 
 
-def _after(support: Support, refusal: RefusedError) -> Other[Support]:
+def _after(support: limits.Support, refusal: RefusedError) -> Other[limits.Support]:
     """Return the request with fewer features that may succeed after a refusal."""
     is_named = support.without(refusal.said, refusal.sent) is not None
     return Other(support.reduced(refusal.said, refusal.sent), is_named)

@@ -10,20 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from goldmeter.models.offline.lexicon import (
-    CAPITAL,
-    DIGITS,
-    FLAGS,
-    KNOWN,
-    LETTER,
-    MONTHS,
-    NO_NUMBER,
-    NUMBER_WORDS,
-    SEPARATORS,
-    SPELLINGS,
-    STOP,
-    UPPER,
-)
+from goldmeter.models.offline import lexicon
 
 # Characters of a text that are read; the rest is ignored.
 LONGEST = 20_000
@@ -134,7 +121,7 @@ def _in_words(date: re.Match[str]) -> str:
             day, month = (day, month) if int(day) > int(month) else (month, day)
     if not (1 <= int(month) <= _MONTHS_A_YEAR and 1 <= int(day) <= _DAYS_A_MONTH):
         return date[0]
-    return f"{int(day)} {MONTHS[int(month) - 1]} {year}"
+    return f"{int(day)} {lexicon.MONTHS[int(month) - 1]} {year}"
 
 
 def fold(word: str) -> str:
@@ -146,7 +133,7 @@ def fold(word: str) -> str:
     form = word.casefold().replace(".", "").replace(" ", "") if "." in word and len(word) > 1 else word.casefold()
     if form.endswith("'s") and len(form) > 3:  # noqa: PLR2004  # not "it's"-like stubs of one letter
         form = form[:-2]
-    return SPELLINGS.get(form, form) or word
+    return lexicon.SPELLINGS.get(form, form) or word
 
 
 @lru_cache(maxsize=1 << 16)
@@ -167,12 +154,12 @@ def number_word(word: str, form: str) -> tuple[int, float]:
     """
     if word.lstrip("-−")[:1].isdecimal():
         digits = word.rstrip("stndrh").replace(",", "").replace(" ", "").replace("−", "-")
-        return (DIGITS, float(digits)) if len(digits) < 300 else (NO_NUMBER, np.nan)  # noqa: PLR2004  # finite
-    if form in NUMBER_WORDS:
-        return NUMBER_WORDS[form]
+        return (lexicon.DIGITS, float(digits)) if len(digits) < 300 else (lexicon.NO_NUMBER, np.nan)  # noqa: PLR2004  # finite
+    if form in lexicon.NUMBER_WORDS:
+        return lexicon.NUMBER_WORDS[form]
     if word[0] in "IVXL" and _ROMAN.match(word):
-        return DIGITS, float(_roman(word))
-    return NO_NUMBER, np.nan
+        return lexicon.DIGITS, float(_roman(word))
+    return lexicon.NO_NUMBER, np.nan
 
 
 def _roman(word: str) -> int:
@@ -181,15 +168,21 @@ def _roman(word: str) -> int:
 
 
 def _flags(word: str, form: str, known: frozenset[str]) -> int:
-    if word in SEPARATORS:
-        return SEPARATORS[word]
-    flags = FLAGS.get(form, 0)
+    if word in lexicon.SEPARATORS:
+        return lexicon.SEPARATORS[word]
+    flags = lexicon.FLAGS.get(form, 0)
     if word == "May":
-        flags &= ~STOP
+        flags &= ~lexicon.STOP
     upper = word.isupper() and (len(form) > 1 or form == "a") and word not in {"AN", "THE"}  # "vitamin A"
     letter = len(word) == 1 and word.islower()
     is_known = form in known or form.removesuffix("s") in known
-    return flags | CAPITAL * word[0].isupper() | UPPER * upper | KNOWN * is_known | LETTER * letter
+    return (
+        flags
+        | lexicon.CAPITAL * word[0].isupper()
+        | lexicon.UPPER * upper
+        | lexicon.KNOWN * is_known
+        | lexicon.LETTER * letter
+    )
 
 
 @cache

@@ -17,8 +17,8 @@ from goldmeter.labelling import command
 from goldmeter.labelling import sheet as sheets
 from goldmeter.labelling.choice import base_design
 from goldmeter.labelling.choice import choose as choice_of
+from goldmeter.labelling.command import with_labels
 from goldmeter.labelling.label_file import design_of, raters, read_entries, take, write_entries
-from goldmeter.labelling.mapping import with_labels
 from goldmeter.labelling.run_rows import read_run
 from goldmeter.labelling.sheet import COLUMNS, defused, restored, write_sheet
 from goldmeter.pipeline import git, params

@@ -27,7 +27,7 @@ from goldmeter.dataset.normalized import normalized
 from goldmeter.dataset.settings import Params as Load
 from goldmeter.dataset.table import tables
 from goldmeter.errors import ServerError
-from goldmeter.estimates.column_facts import STOPPED
+from goldmeter.estimates.column_facts import QUESTION, STOPPED, question_column
 from goldmeter.estimates.metrics_report import AnswersLeft
 from goldmeter.judging import stopping
 from goldmeter.judging.cascade import Division
@@ -167,9 +167,14 @@ class AnsweredRows:
         with TemporaryDirectory(dir=self._folder) as answers:
             _stored(map(self._table, self._questions), Path(answers, STAGE))
             loaded = (part["load"] for part in tables(opened(load), load, answers=Path(answers, STAGE)))
-            rows = _stored((normalized(part, params.normalize) for part in loaded), self._folder / "rows")
+            rows = _stored((self._normalized(part) for part in loaded), self._folder / "rows")
         opened_entries.cache_clear()  # of files that are gone
         return rows
+
+    def _normalized(self, load: pa.Table) -> pa.Table:
+        """Normalise the texts, and keep the question of each answer where it may have several."""
+        rows = normalized(load, self._params.normalize)
+        return rows.append_column(QUESTION, load[QUESTION]) if QUESTION in load.column_names else rows
 
     def _table(self, part: pa.Table) -> pa.Table:
         """Build the part of data/answer so far."""
@@ -177,13 +182,18 @@ class AnsweredRows:
         prices, thoughts = dict[str, Any](), self._params.dataset.thoughts
         said = table_of(part.filter(is_asked), self.systems, self._ledger, prices, thoughts)
         others = part.filter(pc.invert(is_asked)).select(["id", "input"]).to_pylist()
-        stand_in = {"draw": 1, "response": TO_COME, "had_thought": False}
-        to_come = [row | stand_in | {"candidate": system.name} for row in others for system in self.systems]
+        to_come = [
+            row | {"draw": draw + 1, "response": TO_COME, "had_thought": False, "candidate": system.name}
+            for row in others
+            for system in self.systems
+            for draw in range(system.options.draws)
+        ]
         return pa.concat_tables([said, pa.Table.from_pylist(to_come, SCHEMA)])
 
 
 def _ids(block: Division) -> set[str]:
-    return {one for part in block.parts() for one in part["id"].to_pylist()}
+    """The ids of the questions of a block."""
+    return {one for part in block.parts() for one in part[question_column(part.column_names)].to_pylist()}
 
 
 def _stored(parts: Iterable[pa.Table], folder: Path) -> Parts:

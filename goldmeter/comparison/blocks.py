@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from goldmeter.comparison.measures import LABEL
 from goldmeter.comparison.pairing import Blocks, MadeWhenAsked, Pairing, Positions, distinct, pair
-from goldmeter.estimates.column_facts import CONFIRMED, SPLIT_IDS, STALE
+from goldmeter.estimates.column_facts import CONFIRMED, QUESTION, SPLIT_IDS, STALE
 from goldmeter.estimates.columns import (
-    QUESTION,
     Candidate,
     Hashes,
     Mask,

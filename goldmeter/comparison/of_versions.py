@@ -17,8 +17,8 @@ from goldmeter.comparison.pairing import Blocks, Pairing
 from goldmeter.comparison.resources import with_resources, without_guards
 from goldmeter.dataset.normalized import Normalize, normalized
 from goldmeter.errors import ComparisonError, DataError, VersionError
-from goldmeter.estimates.column_facts import VALUE, stated
-from goldmeter.estimates.columns import QUESTION, Candidate, Mask, ScoreColumn, candidates, score_tables
+from goldmeter.estimates.column_facts import QUESTION, VALUE, stated
+from goldmeter.estimates.columns import Candidate, Mask, ScoreColumn, candidates, score_tables
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.headline import deciding
 from goldmeter.estimates.metrics_report import METRICS, fitted_thresholds, numbers, reading

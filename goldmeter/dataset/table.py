@@ -26,7 +26,7 @@ from goldmeter.dataset.remainder import remainder_of
 from goldmeter.dataset.scan import Scan, chunks_of, scan
 from goldmeter.dataset.settings import Dataset, Params
 from goldmeter.errors import DataError
-from goldmeter.estimates.column_facts import PROBABILITY, STOPPED, WEIGHT
+from goldmeter.estimates.column_facts import PROBABILITY, STOPPED, WEIGHT, question_column
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.tables import Parts, about, describe
 from goldmeter.pipeline.workers import Crew
@@ -116,7 +116,7 @@ def _without_unneeded(
     asked = Parts(answers).whole(["id"])["id"].unique()
     for part in parts:
         rows = part["load"]
-        needed = rows.filter(pc.is_in(rows["id"], asked))
+        needed = rows.filter(pc.is_in(rows[question_column(rows.column_names)], asked))
         facts = {**about(rows.schema), "rows_not_needed": rows.num_rows - needed.num_rows, STOPPED: stopped}
         yield part | {"load": describe(needed, facts)}
 

@@ -1,6 +1,6 @@
 """What the metadata of a table states of each score column; other modules read and write it through this one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -15,6 +15,8 @@ COLUMNS = "columns"
 SPLIT_IDS = "split_ids"
 # Column of data/load: how often each row stands for real traffic; there is none without dataset.weight.
 WEIGHT = "weight"
+# Column of data/load where questions have several draws: the question's id, without the draw.
+QUESTION = "question"
 # Key of the metadata of data/judge: what a judge that may stop early decided, and what was left (judge.stop); of
 # data/load, too, if systems with a model were asked no more than it needed.
 STOPPED = "stopped"
@@ -125,6 +127,11 @@ def resource_measures(kinds: Iterable[str] = RESOURCES) -> list[str]:
     ['latency_mean', 'latency_p50', 'latency_p95']
     """
     return [f"{kind}_{statistic}" for kind in kinds for statistic in SHARES]
+
+
+def question_column(columns: Container[str]) -> str:
+    """Which of the columns of data/load has the ids of questions, which draws of one question share."""
+    return QUESTION if QUESTION in columns else "id"
 
 
 def is_stopped(load_facts: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
-from goldmeter.estimates.column_facts import COLUMNS, PROBABILITY, WEIGHT, ColumnFacts, is_stopped, stated
+from goldmeter.estimates.column_facts import COLUMNS, PROBABILITY, QUESTION, WEIGHT, ColumnFacts, is_stopped, stated
 from goldmeter.estimates.signature import JUDGED_BY, OFFLINE_JUDGE
 from goldmeter.metrics.base import NOT_ASKED, Floats
 from goldmeter.pipeline.tables import Parts, about
@@ -33,8 +33,6 @@ OFFLINE_MATCH = "offline_match"
 STATED_PROBABILITY = "stated_probability"
 # Column of data/judge: whether a row lies in the judge's domain.
 IN_DOMAIN = "in_domain"
-# Column of data/load where questions have several draws: the question's id, without the draw.
-QUESTION = "question"
 NONE_FITTED: Mapping[str, float] = {}
 # Keys of SipHash: that of pandas, and another one.
 _KEYS = ("0123456789123456", "goldmeter--check")

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from goldmeter.errors import DataError
 from goldmeter.estimates import estimates
-from goldmeter.estimates.column_facts import ColumnFacts, stated
-from goldmeter.estimates.columns import NONE_FITTED, QUESTION, ScoreColumn
+from goldmeter.estimates.column_facts import ColumnFacts, question_column, stated
+from goldmeter.estimates.columns import NONE_FITTED, ScoreColumn
 from goldmeter.estimates.metrics_report import CriteriaEntry, CriterionEntry, CriterionRate
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.estimates.sums import ColumnSums, by_code
@@ -61,7 +61,7 @@ def _most(questions: Counter[str], limit: int) -> Counter[str]:
 def counted(parts: ScoreParts, number: int, metric: str) -> CriteriaCount:
     """Count the questions of each criterion in a part."""
     pairs = _pairs(parts, number, metric)
-    name = QUESTION if QUESTION in parts.load.schema.names else "id"
+    name = question_column(parts.load.schema.names)
     ids = parts.load.part(number, [name])[name].combine_chunks().take(pa.array(pairs.rows))
     distinct = pa.table({"text": pairs.texts, "id": ids}).group_by(["text", "id"]).aggregate([])
     found = distinct["text"].value_counts().to_pylist()

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from goldmeter.estimates.column_facts import SPLIT_IDS, STALE
-from goldmeter.estimates.columns import QUESTION, hashed
+from goldmeter.estimates.column_facts import QUESTION, SPLIT_IDS, STALE
+from goldmeter.estimates.columns import hashed
 from goldmeter.estimates.metrics_report import DatasetCounts
 from goldmeter.pipeline.tables import Parts
 

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.estimates import metrics_report
-from goldmeter.estimates.columns import QUESTION, hashed, lone_clusters
+from goldmeter.estimates.column_facts import QUESTION
+from goldmeter.estimates.columns import hashed, lone_clusters
 from goldmeter.estimates.estimates import ONE_CLUSTER, silenced
 from goldmeter.estimates.primary import PREFERRED_OVER
 from goldmeter.metrics.base import Floats

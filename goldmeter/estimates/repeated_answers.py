@@ -13,6 +13,8 @@ from goldmeter.estimates.columns import Candidate, Mask, ScoreColumn
 from goldmeter.estimates.metrics_report import PassEntry, RepeatedEntry, SpreadEntry
 from goldmeter.metrics.base import Floats
 from goldmeter.statistics import Estimate, Method, VarianceSplit, pass_all, pass_at, question_interval, variance_split
+from goldmeter.statistics.clusters import GroupTotals
+from goldmeter.statistics.stopping import confidence_sequence
 
 Codes = NDArray[np.intp]
 # At least one of k draws passes; all of k draws pass.
@@ -109,12 +111,15 @@ def entry(candidate: Candidate, column: ScoreColumn, ks: Sequence[int], confiden
     if questions is None or column.passed is None:
         return None
     draws, groups = _draws(column, questions), _groups(candidate, questions)
-    entries = {(kind, k): _entry(draws, draws.values(kind, k), groups, confidence) for kind, k in _kinds(ks)}
+    stopped = column.facts.stopped
+    entries = {
+        (kind, k): _entry(draws, draws.values(kind, k), groups, confidence, stopped=stopped) for kind, k in _kinds(ks)
+    }
     found: RepeatedEntry = {
         "pass_at": {str(k): one for (kind, k), one in entries.items() if kind == AT},
         "pass_all": {str(k): one for (kind, k), one in entries.items() if kind == ALL or k == 1},
     }
-    if spread := _spread(column, questions):
+    if not stopped and (spread := _spread(column, questions)):
         found["spread"] = spread
     return found
 
@@ -181,12 +186,14 @@ def _by_question(column: ScoreColumn, questions: Questions, ks: Sequence[int]) -
         yield ScoreColumn(f"{column.name}.{kind}{k}", values, np.isnan(values) & (asked < k), None, None, facts)
 
 
-def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float) -> PassEntry:
+def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float, *, stopped: bool) -> PassEntry:
 
     used = ~np.isnan(values)
     clusters = None if groups is None else groups[used]
     if estimates.is_one_cluster(clusters):
         found = Estimate(float(values[used].mean()), 0.0, 1.0, int(used.sum()), Method(estimates.ONE_CLUSTER))
+    elif stopped and used.any():
+        found = _by_looks(values[used], np.arange(used.sum()) if clusters is None else clusters, groups, confidence)
     else:
         found = estimates.with_warnings(lambda: question_interval(values[used], clusters, confidence))
     return {
@@ -200,8 +207,19 @@ def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float
     }
 
 
-def _spread(column: ScoreColumn, questions: Questions) -> SpreadEntry | None:
+def _by_looks(values: Floats, clusters: Codes, groups: Codes | None, confidence: float) -> Estimate:
+    """The mean over questions, with limits that hold wherever a judge stopped; groups: clusters of all questions."""
+    from goldmeter.estimates.estimate_rows import BY_LOOKS
 
+    by_cluster = GroupTotals.of(clusters, values[:, None])
+    largest = 1.0 if groups is None else float(np.unique(groups, return_counts=True)[1].max())
+    totals = np.minimum(by_cluster.totals[:, 0], by_cluster.sizes)
+    low, high = confidence_sequence(totals, by_cluster.sizes, largest, confidence)
+    value = float(values.mean())
+    return Estimate(value, min(low, value), max(high, value), len(values), Method(BY_LOOKS))
+
+
+def _spread(column: ScoreColumn, questions: Questions) -> SpreadEntry | None:
     measured = ~np.isnan(column.values)
     split = variance_split(_passes(column)[measured].astype(np.float64), questions.codes[measured])
     if split is None:

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from goldmeter.estimates import failures
-from goldmeter.estimates.columns import QUESTION, Mask, ScoreColumn, hashed, score_columns
+from goldmeter.estimates.column_facts import question_column
+from goldmeter.estimates.columns import Mask, ScoreColumn, hashed, score_columns
 from goldmeter.estimates.human_labels import LABEL
 from goldmeter.estimates.metrics_report import SuspectEntry
 from goldmeter.metrics.base import Floats
@@ -204,8 +205,10 @@ class _Counted(NamedTuple):
 def _counted(reading: Reading, number: int) -> _Counted:
     """Count without the texts of answers what makes the questions of a part suspicious."""
     load = reading.tables[0]
-    rows = load.part(number, _present(load, (_key(load), "input", "references")))
-    keys, first, codes = np.unique(hashed(rows[_key(load)]), return_index=True, return_inverse=True)
+    rows = load.part(number, _present(load, (question_column(load.schema.names), "input", "references")))
+    keys, first, codes = np.unique(
+        hashed(rows[question_column(load.schema.names)]), return_index=True, return_inverse=True
+    )
     passed, label = _verdicts(reading, number, rows.num_rows)
     table = rows.take(pa.array(first))
     questions = table.to_pylist()
@@ -237,7 +240,7 @@ def _chosen(parts: Iterable[_Counted]) -> tuple[Hashes, Hashes]:
 def _asked(reading: Reading, number: int, chosen: Hashes) -> dict[int, Asked]:
     """Read the chosen questions of a part with their answers, the first one of each system."""
     load = reading.tables[0]
-    key = _key(load)
+    key = question_column(load.schema.names)
     keys = hashed(load.part(number, [key])[key])
     rows = np.flatnonzero(np.isin(keys, chosen))
     columns = _present(load, ("id", key, "candidate", "input", "references", "response"))
@@ -282,11 +285,6 @@ def _columns(reading: Reading, number: int) -> Iterator[ScoreColumn]:
     named = {LABEL, *filter(None, [reading.measure])}
     for table in reading.tables:
         yield from score_columns(table, reading.fitted, number, named)
-
-
-def _key(load: Parts) -> str:
-    """The column of the questions: draws of one question share it."""
-    return QUESTION if QUESTION in load.schema.names else "id"
 
 
 def _present(load: Parts, columns: Sequence[str]) -> list[str]:

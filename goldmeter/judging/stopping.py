@@ -283,5 +283,5 @@ def check_stop(sections: Mapping[str, Any]) -> None:
         for place, stated_one in (("aggregate", confidence), ("gate", sections["gate"].confidence)):
             if stated_one != CONFIDENCE:
                 raise ParamsError(f"{path}: {place}.confidence is {stated_one:g}; a judge stops by {CONFIDENCE:g} only")
-        if sections["dataset"].has_draws or sections["aggregate"].mix:
-            raise ParamsError(f"{path}: not with dataset.draw or aggregate.mix; leave them or judge.stop empty")
+        if sections["aggregate"].mix:
+            raise ParamsError(f"{path}: not with aggregate.mix; leave one of the two empty")

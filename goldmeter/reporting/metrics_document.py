@@ -25,8 +25,8 @@ from goldmeter.estimates import (
     repeated_answers,
     resources,
 )
-from goldmeter.estimates.column_facts import STOPPED, VALUE, is_stopped
-from goldmeter.estimates.columns import QUESTION, STATED_PROBABILITY, Candidate, score_tables
+from goldmeter.estimates.column_facts import QUESTION, STOPPED, VALUE, is_stopped
+from goldmeter.estimates.columns import STATED_PROBABILITY, Candidate, score_tables
 from goldmeter.estimates.criterion_rates import rubrics
 from goldmeter.estimates.dataset_counts import dataset_counts
 from goldmeter.estimates.estimate_rows import (

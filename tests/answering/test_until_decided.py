@@ -179,8 +179,10 @@ TROUBLE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("dataset", [{}, {"id": None}, {"group": None}])
-def test_the_stage_judge_finds_the_verdict_of_each_answer(server: JudgeServer, dataset: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("dataset", "draws"), [({}, 1), ({"id": None}, 1), ({"group": None}, 1), ({}, 2)])
+def test_the_stage_judge_finds_the_verdict_of_each_answer(
+    server: JudgeServer, dataset: dict[str, Any], draws: int
+) -> None:
     def troubled(body: dict[str, Any]) -> Answer:
         said = str(body["messages"][-1]["content"])
         number = int(said.rsplit(maxsplit=1)[-1].removesuffix("?")) if body["model"] == "m" else 0
@@ -189,15 +191,17 @@ def test_the_stage_judge_finds_the_verdict_of_each_answer(server: JudgeServer, d
     server.script = troubled
     edit(lambda content: content["dataset"].update(dataset))
     edit(lambda content: content["load"].update(max_chars=50))
+    edit(lambda content: content["dataset"]["candidates"]["live"].update(draws=draws))
 
     table = answered(HOW.model_copy(update={"retries": 0}))
 
     assert table["response"].null_count > 0
-    assert table.num_rows < QUESTIONS
+    assert set(table["id"].value_counts().field("counts").to_pylist()) == {draws}
+    assert table.num_rows < draws * QUESTIONS
     assert requests_left() == 0
     assert not any("(to come)" in str(body["messages"]) for body in server.calls)
     loaded = list(parts())
-    ids = {one for part in loaded for one in part["id"].to_pylist()}
+    ids = {one.partition("#")[0] for part in loaded for one in part["id"].to_pylist()}
     assert ids <= {*table["id"].to_pylist()}
     assert about(loaded[0].schema)[STOPPED] == about(table.schema)[STOPPED]
 

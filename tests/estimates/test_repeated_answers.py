@@ -1,5 +1,7 @@
 """Repeated answers of one candidate: groups, unmeasured draws, and advice in words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,10 @@ from hypothesis import strategies as st
 
 from goldmeter.estimates.column_facts import ColumnFacts
 from goldmeter.estimates.columns import Candidate, ScoreColumn
+from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.estimates.repeated_answers import advice, by_question, entry, names, parsed
 from goldmeter.statistics import variance_split
+from goldmeter.statistics.stopping import confidence_sequence
 
 FACTS = ColumnFacts("f1", "lexical", "f1|v:1", (0.0, 1.0), threshold=0.5, rate_signature="f1|v:1|pass:0.5")
 
@@ -49,6 +53,21 @@ def test_a_single_group_has_no_interval() -> None:
         1.0,
         "one cluster: no interval",
     ]
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_where_a_judge_could_stop_the_limits_are_those_of_a_sequence_of_groups(size: int) -> None:
+    one = candidate(["+.", "++", "..", "++"] * 12, [i // size for i in range(48)])
+    column = replace(one.columns[0], facts=replace(FACTS, stopped=True))
+
+    found = entry(one, column, (1,), 0.95)
+
+    assert found is not None
+    totals = np.tile([0.5, 1.0, 0.0, 1.0], 12).reshape(-1, size).sum(axis=1)
+    limits = confidence_sequence(totals, np.full(len(totals), float(size)), float(size))
+    assert (found["pass_at"]["1"]["low"], found["pass_at"]["1"]["high"]) == limits
+    assert found["pass_at"]["1"]["method"] == BY_LOOKS
+    assert "spread" not in found
 
 
 def test_a_question_lacks_answers_by_design_or_because_some_failed() -> None:

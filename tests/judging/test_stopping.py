@@ -17,6 +17,7 @@ from goldmeter.dataset.description import LABEL
 from goldmeter.errors import ParamsError
 from goldmeter.estimates import metrics_report
 from goldmeter.estimates.column_facts import STOPPED, statement
+from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.history.decision import history_rows
 from goldmeter.judging import preflight
 from goldmeter.metrics.base import NOT_NEEDED
@@ -156,13 +157,14 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
 
 
 def write_two(right: int, other: int) -> None:
-    """600 questions, of any ten of which the systems answer so many."""
+    """300 questions with two draws each, of any ten of which the systems answer so many."""
     write(
         Path(),
         [
-            {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i}",
-             "topic": "x", "language": "en", "aurora": f"answer {i}" if i % 10 < right else f"mistake {i}",
-             "borealis": f"answer {i}" if i % 10 < other else f"mistake {i}"}
+            {"id": f"q{i // 2}", "question": f"Question {i // 2}?", "references": [f"answer {i // 2}"], "draw": i % 2,
+             "thread": None, "topic": "x", "language": "en",
+             "aurora": f"answer {i // 2}" if i % 10 < right else f"mistake {i}",
+             "borealis": f"answer {i // 2}" if i % 10 < other else f"mistake {i}"}
             for i in range(600)
         ],
     )  # fmt: skip
@@ -175,7 +177,7 @@ def test_it_stops_when_one_system_is_better_for_certain_and_the_page_says_which_
     write_two(9, 4)
     settle(server.url, stop={"meaning_match": "difference"})
     both = {name: {"response": name} for name in ("aurora", "borealis")}
-    edit(lambda content: content["dataset"].update(candidates=both))
+    edit(lambda content: content["dataset"].update(candidates=both, draw="draw"))
 
     for stage in stages():
         run(stage)
@@ -190,7 +192,13 @@ def test_it_stops_when_one_system_is_better_for_certain_and_the_page_says_which_
     assert (difference["verdict"], difference["n"]) == ("worse", (1200 - stopped["rows_left"]) / 2)
     assert limits == pytest.approx([difference["difference"][end] for end in ("low", "high")], abs=1e-6)
     assert limits[1] < 0.0
-    assert difference["difference"]["method"].startswith("confidence sequence (judge.stop)")
+    assert difference["difference"]["method"].startswith(BY_LOOKS)
+    aurora = document["candidates"]["aurora"]["meaning_match"]
+    whole = stopped["limits"]["meaning_match"]["aurora"]["value"]
+    for one in (aurora, aurora["pass_at"]["1"]):
+        assert [one["low"], one["high"]] == pytest.approx(whole, abs=1e-6)
+        assert one["method"] == BY_LOOKS
+    assert aurora["pass_at"]["1"]["n_questions"] == difference["n"] / 2
     page = Path("reports/index.html").read_text(encoding="utf-8")
     assert "aurora is better than borealis by judge m" in page
     assert "until which is best was decided (judge.stop)" in words_of(page)
@@ -281,7 +289,7 @@ def test_settings_that_do_not_go_with_a_stop_are_refused(options: dict[str, Any]
         (("report", "targets"), {"meaning_match": 0.85}, "0.8, but report.targets.meaning_match is 0.85"),
         (("aggregate", "confidence"), 0.9, "aggregate.confidence is 0.9"),
         (("gate", "confidence"), 0.9, "gate.confidence is 0.9"),
-        (("aggregate", "mix"), {"topic": {"x": 1.0}}, "not with dataset.draw or aggregate.mix"),
+        (("aggregate", "mix"), {"topic": {"x": 1.0}}, "not with aggregate.mix"),
     ],
 )
 def test_other_sections_may_not_contradict_it(path: tuple[str, str], value: Any, message: str) -> None:

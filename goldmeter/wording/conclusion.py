@@ -404,10 +404,8 @@ def _stopped(document: MetricsReport) -> list[str]:
     stopped = document.get("stopped")
     if not stopped or not stopped["rows_left"]:
         return []
-    what, is_decided = "its target", stopped["decided"]
-    if "target" not in stopped:  # the judge takes every answer for another one; the comparison knows which are equal
-        what, is_decided = "which is best", is_decided or document["leaders"]["decided"]
-    why = f"{what} was decided" if is_decided else f"more rows could not decide {what}"
+    what = "its target" if "target" in stopped else "which is best"
+    why = f"{what} was decided" if stopped["decided"] else f"more rows could not decide {what}"
     asked = f"{count(stopped['rows'] - stopped['rows_left'])} of {counted(stopped['rows'], 'answer')}"
     calls = counted(stopped["calls_left"], "call was", "calls were")
     without = "slices have none"

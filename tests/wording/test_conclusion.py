@@ -279,18 +279,11 @@ def test_whatever_the_headlines_a_leader_is_only_named_where_all_rates_are_known
 
 
 @pytest.mark.parametrize(
-    ("by_judge", "by_comparison", "says"),
-    [
-        (True, False, "until which is best was decided"),
-        (False, True, "until which is best was decided"),
-        (False, False, "until more rows could not decide which is best"),
-    ],
+    ("is_decided", "says"),
+    [(True, "until which is best was decided"), (False, "until more rows could not decide which is best")],
 )
-def test_a_judge_that_stopped_says_of_the_best_what_the_comparison_says(
-    by_judge: bool, by_comparison: bool, says: str
-) -> None:
-    stopped = {"decided": by_judge, "rows": 100, "rows_left": 40, "calls_left": 40}
+def test_a_judge_that_stopped_says_whether_the_best_was_decided(is_decided: bool, says: str) -> None:
+    stopped = {"decided": is_decided, "rows": 100, "rows_left": 40, "calls_left": 40}
     made = document({"a": headline(0.9), "b": headline(0.5)}, [pair("a", "b", -0.5, -0.1)], stopped=stopped)
-    made["leaders"]["decided"] = by_comparison
 
     assert says in conclude(made).more

@@ -12,7 +12,7 @@ from goldmeter.asking.dispatch import dispatch
 from goldmeter.asking.plan import CallPlan
 from goldmeter.asking.requests import AskedModel, EarlierReplies, Request
 from goldmeter.console.terminal import say
-from goldmeter.errors import BatchesAtWorkError, ParamsError, ServerError
+from goldmeter.errors import BatchesAtWorkError, LedgerError, ParamsError, ServerError
 from goldmeter.ledger.entries import Entry
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.models.chat.batch_client import BatchClient
@@ -20,6 +20,8 @@ from goldmeter.models.chat.client import Chat
 from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.models.decisions.client import Decisions
+from goldmeter.pipeline import contents
+from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge
 
@@ -80,10 +82,12 @@ def ask_models(
     Raises:
         ModelError: A model can't be used.
         ServerError: The servers of all models are down.
+        LedgerError: This clone has none of the replies that were paid for by dvc.lock.
         BatchesAtWorkError: Batches of a model are at work; those of the others were sent, too.
     """
     if not any(one.plan.calls + one.plan.waiting for one in models):
         return {}
+    _require_evidence(ledger)
     counter = _CallCounter(sum(one.plan.calls for one in models), progress, set() if named is None else named)
     budgets = _budgets(models, run, spent)
     down: dict[str, ServerError] = {}
@@ -107,6 +111,15 @@ def ask_models(
     if len(down) == len(models):
         raise next(iter(down.values()))
     return down
+
+
+def _require_evidence(ledger: Verdicts) -> None:
+    folder = f"{LEDGER}{ledger.folder.name}"
+    if contents.is_lacking(folder) and not ledger.newest:
+        raise LedgerError(
+            f"{folder}: missing in this clone, but dvc.lock says that replies were paid for: `dvc pull {folder}` "
+            f"brings them. To pay for them again: `mkdir -p {folder}`"
+        )
 
 
 def _budgets(models: Sequence[ModelCalls], run: RunJudge, spent: Path | None) -> list[Budget]:

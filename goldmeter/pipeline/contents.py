@@ -91,6 +91,12 @@ def problem_if_newer(out: str, root: Path = Path()) -> str:
     return ""
 
 
+def is_lacking(out: str) -> bool:
+    """Return whether an out is not here although dvc.lock says that it has content."""
+    had = rf"^    - path: {re.escape(out)}\n(?:      (?!size).*\n)*      size: [1-9]"
+    return not Path(out).exists() and bool(re.search(had, _text(Path()), re.MULTILINE))
+
+
 def require_one_run(outs: Iterable[str]) -> None:
     """Check that outs were made from each other, as far as dvc.lock says.
 

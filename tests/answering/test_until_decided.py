@@ -17,7 +17,7 @@ import pytest
 from goldmeter.answering import preflight
 from goldmeter.asking import batch_dispatch
 from goldmeter.dataset.preflight import parts
-from goldmeter.errors import ParamsError
+from goldmeter.errors import LedgerError, ParamsError
 from goldmeter.estimates import metrics_report
 from goldmeter.estimates.column_facts import STOPPED
 from goldmeter.estimates.estimate_rows import BY_LOOKS, NO_INTERVAL
@@ -29,6 +29,7 @@ from goldmeter.pipeline import params
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.run import RunJudge
 from goldmeter.pipeline.tables import about, write_part
+from goldmeter.pipeline.yaml import dump_yaml
 from goldmeter.runner import run
 from tasks.answer import answer
 from tests import small_project
@@ -154,6 +155,24 @@ def test_the_systems_are_asked_what_the_judge_needs_and_the_page_says_what_that_
     assert capsys.readouterr().out.endswith(
         "answer: no call: the ledger has every answer\njudge: no call: the ledger has every verdict\n"
     )
+
+
+@pytest.mark.parametrize("lacking", ["answer", "judge"])
+def test_a_fresh_clone_without_what_was_paid_for_is_refused_before_it_is_paid_again(
+    server: JudgeServer, lacking: str
+) -> None:
+    locked = {"path": f"data/ledger/{lacking}", "hash": "md5", "md5": f"{'a' * 32}.dir", "size": 9, "nfiles": 1}
+    content = {"schema": "2.0", "stages": {lacking: {"cmd": "echo", "outs": [locked]}}}
+    Path("dvc.lock").write_text(dump_yaml(content), encoding="utf-8")
+
+    with pytest.raises(LedgerError, match=f"data/ledger/{lacking}: missing.*`dvc pull data/ledger/{lacking}` brings"):
+        answered()
+
+    assert asked(server, "judge") == 0
+    assert lacking == "judge" or not server.calls
+    Path(locked["path"]).mkdir(parents=True)
+    assert answered().num_rows
+    assert once(server)
 
 
 def test_going_on_later_asks_only_the_rest(server: JudgeServer) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import datetime as dt
+import gzip
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldmeter.dataset.readers import log
 from goldmeter.dataset.sources import FORMATS, TEXT_FORMATS, Record, as_text, records
 from goldmeter.errors import DataError
 
@@ -297,11 +299,24 @@ def test_a_bad_byte_right_after_the_byte_order_mark(write):
     assert "line 1: byte 0xff at byte offset 3 is" in refusal(write("a.csv", b"\xef\xbb\xbf\xff"))
 
 
-def test_utf16_is_recognised(write):
-    said = mended(write("a.csv", "a,b\n1,ü\n".encode("utf-16")))
+@TMP
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+@pytest.mark.parametrize("mark", ["utf-16-le", "utf-16-be"])
+def test_utf16_is_read_as_the_same_text_in_utf8(write, mark, texts):
+    lines = "".join(f"{json.dumps({'a': text}, ensure_ascii=False)}\n" for text in texts)
+    plain = write("plain.jsonl", lines)
 
-    assert said.endswith("at byte offset 0 is not UTF-8; save the file as UTF-8; it looks like UTF-16, in Python:")
-    assert Path("a-utf8.csv").read_text(encoding="utf-8") == "a,b\n1,ü\n"
+    path = write("a.jsonl", f"\ufeff{lines}".encode(mark))
+    packed = write("a.jsonl.gz", gzip.compress(path.read_bytes()))
+
+    assert log.head_of(path) == log.head_of(packed) == log.head_of(plain)
+    assert [record.values for record in records(str(path))] == [{"a": text} for text in texts]
+    assert [record.values for record in records(str(packed))] == [{"a": text} for text in texts]
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfea", b"\xff\xfe\x00\xd8a\x00", b"\xfe\xff\xd8\x00\x00a"])
+def test_what_only_begins_as_utf16_is_refused(write, content):
+    assert refusal(write("a.csv", content)).startswith("a.csv: begins as UTF-16 and is none: ")
 
 
 @pytest.mark.parametrize(

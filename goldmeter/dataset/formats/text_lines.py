@@ -4,8 +4,10 @@ import bz2
 import gzip
 import zipfile
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import BufferedReader
+from functools import partial
+from io import BufferedReader, TextIOWrapper
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any, cast
@@ -17,6 +19,8 @@ from goldmeter.dataset.record import NumberedValues, file_name
 from goldmeter.errors import DataError
 
 BOM = b"\xef\xbb\xbf"
+UTF16 = "utf-16"
+UTF16_BOMS = (BOM_UTF16_LE, BOM_UTF16_BE)
 TEXT = ".txt"
 # Column of parallel text files that numbers the lines.
 LINE = "line"
@@ -29,10 +33,10 @@ GIGABYTE = 1e9
 
 
 def text_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file with their line ends, without a byte order mark.
+    """Yield the lines of a file in UTF-8, or in UTF-16 with a byte order mark, with their line ends, without the mark.
 
     Raises:
-        DataError: A byte is not UTF-8, a line is longer than LONGEST_LINE, or a compressed file is damaged or cut off.
+        DataError: A byte is neither, a line is longer than LONGEST_LINE, or a compressed file is damaged or cut off.
     """
     read = 0
     for line, raw in enumerate(_raw_lines(path), 1):
@@ -41,10 +45,9 @@ def text_lines(path: Path) -> Iterator[str]:
             yield (raw.removeprefix(BOM) if line == 1 else raw).decode()
         except UnicodeDecodeError as error:
             byte, offset = error.object[error.start], read - len(error.object) + error.start
-            utf16 = line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff")
             raise DataError(
                 f"{file_name(path)}, line {line}: byte 0x{byte:02x} at byte offset {offset} is not UTF-8; "
-                f"{_conversion_hint(path, is_utf16=utf16)}"
+                f"{_conversion_hint(path)}"
             ) from None
 
 
@@ -93,7 +96,8 @@ def head(path: Path, size: int) -> bytes:
     """Return the first bytes of a file's content, decompressed; fewer if it is damaged."""
     try:
         with _opened(path) as file:
-            return file.read(size)
+            content = file.read(size)
+            return content.decode(UTF16, "ignore").encode() if content.startswith(UTF16_BOMS) else content
     except (*DAMAGED, DataError):
         return b""
 
@@ -119,14 +123,23 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
 
 
 def _lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    number = 0
-    while raw := file.readline(LONGEST_LINE + 1):
-        number += 1
+    is_utf16 = cast("BufferedReader", file).peek(2).startswith(UTF16_BOMS)
+    lines = _utf16_lines(file, path) if is_utf16 else iter(partial(file.readline, LONGEST_LINE + 1), b"")
+    for number, raw in enumerate(lines, 1):
         if len(raw) > LONGEST_LINE:
             raise DataError(
                 f"{file_name(path)}, line {number}: longer than {LONGEST_LINE:,} bytes; is it one record a line?"
             )
         yield raw
+
+
+def _utf16_lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    try:
+        with TextIOWrapper(file, UTF16, newline="\n") as text:
+            while line := text.readline(LONGEST_LINE + 1):
+                yield line.encode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file_name(path)}: begins as UTF-16 and is none: {error.reason}; is it complete?") from None
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -162,12 +175,11 @@ def _is_data(member: zipfile.ZipInfo) -> bool:
     return not member.is_dir() and parts != () and "__MACOSX" not in parts and parts[-1][0] != "."
 
 
-def _conversion_hint(path: Path, *, is_utf16: bool) -> str:
-    guess, encoding = ("it looks like UTF-16", "utf-16") if is_utf16 else ("if it is a Western Windows file", "cp1252")
+def _conversion_hint(path: Path) -> str:
     target = f"{path.stem}-utf8{path.suffix}"
-    decoded = f"Path({str(path)!r}).read_bytes().decode({encoding!r})"
+    decoded = f"Path({str(path)!r}).read_bytes().decode('cp1252')"
     code = f"from pathlib import Path; Path({target!r}).write_bytes({decoded}.encode())"
-    return f"save the file as UTF-8; {guess}, in Python:\n  {code}"
+    return f"save the file as UTF-8; if it is a Western Windows file, in Python:\n  {code}"
 
 
 OPENERS: Mapping[str, Callable[[Path], IO[bytes]]] = {

@@ -243,14 +243,24 @@ def _by_label(columns: Sequence[Column]) -> set[str]:
 
 
 def _by_family(columns: Sequence[Column], references: Sequence[Column]) -> set[str]:
-    """Columns named like a model, of mostly distinct texts or of values that references have, and those named alike."""
-    kinds = {"text"} | {one.kind for one in references if one.kind == "number"}
+    """Columns named like a model, of mostly distinct texts or of values that references have.
+
+    Beside one of them also those named alike, and those of one text: a system that always says that it does not know.
+    """
+    kinds = {"text"} | {one.kind for one in references if one.kind in {"number", "boolean"}}
     right = {str(value) for one in references for value in one.values}
-    named = [column for column in columns if column.kind in kinds and names.names_a_system(column.name)]
+    named = [
+        column
+        for column in columns
+        if column.kind in kinds and names.names_a_system(column.name) and not _is_label(column)
+    ]
     sure = [one for one in named if 2 * one.distinct > len(one.values) or right & set(map(str, one.values))]
     stems = {tuple(names.words(one.name)[:-1]) for one in sure}
     alike = [one for one in named if (stem := tuple(names.words(one.name)[:-1])) and stem in stems]
-    return {column.name for column in (*sure, *alike)}
+    own = tuple(one.name for one in sure)
+    constant = [one for one in named if own and one.distinct == 1 and not one.name.startswith(own)]
+    constant = [one for one in constant if not names.is_attribute(one.name)]
+    return {column.name for column in (*sure, *alike, *constant)}
 
 
 def _by_place(columns: Sequence[Column]) -> set[str]:

@@ -545,6 +545,20 @@ def test_only_a_name_that_says_people_makes_human_labels(name: str, prefix: str,
     assert by_people or proposal.options["labels"] != "other"
 
 
+def test_a_system_that_always_says_the_same_is_one_and_an_attribute_of_a_system_is_none() -> None:
+    rows = [
+        {"question": f"Q{n}?", "reference": f"R{n}", "gpt-4o": "I don't know", "claude": f"It is R{n}",
+         "claude_prompt": "Be brief.", "gpt4_version": "2026-05"}
+        for n in range(4)
+    ]  # fmt: skip
+    yes_or_no = [{"question": f"Q{n}?", "reference": "yes", "gpt-4o": "yes", "claude": "no"} for n in range(4)]
+
+    assert of(*rows).options["candidates"].keys() == {"gpt-4o", "claude"}
+    assert of(*yes_or_no, yes_or_no[0] | {"question": "?", "reference": "no"}).options["candidates"].keys() == {
+        "gpt-4o", "claude"
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["bad_answer", "wrong_answer", "incorrect_answer", "worstAnswer", "Bad Answers"])
 def test_wrong_answers_are_no_systems(name: str) -> None:
     assert mapped(of(ROW | {name: "c"}))["candidates"] == {"model": {"response": "response"}}

@@ -197,7 +197,6 @@ def _all(rows: Sequence[ClassRows]) -> ClassRows:
 
 
 def _candidate(rows: ClassRows, labels: Sequence[str], confidence: float) -> ClassCandidate:
-
     alone = is_one_cluster(rows.groups)
     with silenced():
         found = class_measures(rows.true, rows.named, len(labels), _clusters(rows.groups), confidence=confidence)

@@ -92,7 +92,6 @@ def with_stopped(rows: Sequence[Row], stopped: metrics_report.StoppedEntry | Non
 
 
 def _by_looks(row: Row, stopped: metrics_report.StoppedEntry) -> Row:
-
     rate = {"pass_low": 0.0, "pass_high": 1.0} if "pass_value" in row else {}
     nothing = {"low": row["lower_bound"], "high": row["upper_bound"], **rate}
     if row.get("slice") is not None or row["metric"] not in stopped["limits"]:

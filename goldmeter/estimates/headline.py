@@ -292,7 +292,6 @@ def have_labels(candidates: Sequence[System]) -> bool:
 
 
 def _proposal(confidence: float) -> str:
-
     low, high = score_interval(0.5, PROPOSED, confidence=confidence)  # the widest: the human rate is not known
     return (
         f"{PROPOSED} human labels of randomly chosen rows (dataset.labels: random) would give each rate to "

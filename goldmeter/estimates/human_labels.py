@@ -242,7 +242,6 @@ def powered_entry(result: statistics.PpiEstimate, judge: str | None, score: str)
 def _fitted(
     candidates: Sequence[Candidate], name: str, confidence: float
 ) -> "tuple[statistics.FittedThreshold, LabelledScores] | None":
-
     columns = [(candidate, column_of(candidate, name)) for candidate in candidates]
     parts = [_labelled(candidate, column) for candidate, column in columns if column is not None]
     rows = _pooled([part for part in parts if part is not None])

@@ -183,7 +183,6 @@ def _tests(some: Candidate, every: CandidateSums) -> Iterable[SelectedLabels]:
 
 
 def _test(column: ScoreColumn, total: ColumnSums, rows: np.ndarray, groups: np.ndarray | None) -> SelectedLabels:
-
     is_rate = column.passed is not None and total.passed is not None
     values: Floats = (
         column.passed[rows].astype(np.float64) if is_rate and column.passed is not None else column.values[rows]

@@ -96,7 +96,6 @@ def with_jurors(rows: Sequence[Row], panel: Panel, candidates: Sequence[Candidat
 
 
 def _widened(row: Row, panel: Panel, metric: str, candidate: Candidate, confidence: float) -> Row:
-
     column = _column(candidate, row["metric"])
     chosen = ~np.isnan(column.values)
     if (name := row.get("slice")) is not None:

@@ -165,7 +165,6 @@ def _clusters(load: pa.Table, ids: pa.ChunkedArray) -> NDArray[np.intp]:
 def _pair(
     sums: PreferenceSums, number: int, pair: Pair, confidence: float, *, grouped: bool
 ) -> metrics_report.NamedPairEntry:
-
     p = len(sums.outcomes)
     wins, ties, losses, identical, both, flips = (int(count) for count in sums.outcomes[number])
     clusters = None

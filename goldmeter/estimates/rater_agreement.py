@@ -256,7 +256,6 @@ def noise(entries: Mapping[str, Mapping[str, SelfAgreementEntry]], judge: Parts)
 def _self_agreement_entry(
     repeated: _Repeated, about: Mapping[str, Any], confidence: float
 ) -> SelfAgreementEntry | None:
-
     if np.unique(repeated.rows).size < FEWEST or is_one_cluster(repeated.groups):
         return None
     bounds = None if about["bounds"] is None else (float(about["bounds"][0]), float(about["bounds"][1]))

@@ -187,7 +187,6 @@ def _by_question(column: ScoreColumn, questions: Questions, ks: Sequence[int]) -
 
 
 def _entry(draws: Draws, values: Floats, groups: Codes | None, confidence: float, *, stopped: bool) -> PassEntry:
-
     used = ~np.isnan(values)
     clusters = None if groups is None else groups[used]
     if estimates.is_one_cluster(clusters):

@@ -242,7 +242,6 @@ def second_sums(parts: ScoreParts, number: int, totals: Totals) -> SecondSums:
 
 
 def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]]) -> dict[Place, Replicates]:
-
     return {
         place: Replicates.of(np.asarray(corpus_score(one)(np.array(total) - one.stats[rows]), np.float64))
         for place, total, one, rows in _measured(candidate, totals)
@@ -251,7 +250,6 @@ def _replicates(candidate: Candidate, totals: Mapping[Place, tuple[float, ...]])
 
 
 def _deviations(candidate: Candidate, means: Mapping[Place, float]) -> dict[Place, Deviations]:
-
     return {
         place: Deviations.of(one.values[rows], mean, one.facts.bounds)
         for place, mean, one, rows in _measured(candidate, means)

@@ -243,7 +243,6 @@ def _after(stream: FloorStream, state: DriftState | None, chosen: Mask, *, recov
 
 
 def _state(stored: list[Any]) -> DriftState:
-
     floor, days, bets, log_wealth, evidence, peak = stored
     return DriftState(floor, days, bets, tuple(log_wealth), evidence, peak)
 

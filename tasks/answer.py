@@ -15,7 +15,6 @@ from goldmeter.answering.systems import STAGE as NAME
 from goldmeter.answering.systems import Params, System, check_prompt
 from goldmeter.asking.budget import used_up
 from goldmeter.asking.model_calls import ask_models, retries_failed, spent_file
-from goldmeter.errors import ParamsError
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline.progress import Progress, quiet
 from goldmeter.pipeline.run import RunJudge
@@ -124,12 +123,6 @@ def _check(sections: Mapping[str, Any]) -> None:
     if dataset := sections.get("dataset"):  # a project may take its rows from a stage of its own
         for name, candidate in dataset.asked.items():
             check_prompt(name, candidate, dataset)
-        judge = sections.get("judge")
-        if dataset.asked and judge and judge.stop and judge.provider == "cascade":
-            raise ParamsError(
-                "judge.stop: not with provider cascade and candidates that have a model: who judges an answer is known "
-                "only when it is there; choose another provider, or leave judge.stop empty"
-            )
 
 
 STAGE = Stage(

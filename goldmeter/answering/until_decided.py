@@ -9,6 +9,7 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,11 +31,12 @@ from goldmeter.errors import ServerError
 from goldmeter.estimates.column_facts import QUESTION, STOPPED, question_column
 from goldmeter.estimates.metrics_report import AnswersLeft
 from goldmeter.judging import stopping
-from goldmeter.judging.cascade import Division
+from goldmeter.judging.cascade import Division, decided, estimated
 from goldmeter.judging.verdict_table import confirmed_calls
 from goldmeter.judging.verdict_table import missing_calls as missing_judge_calls
 from goldmeter.ledger import root
 from goldmeter.ledger.verdicts import Verdicts
+from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.dvc_yaml import LEDGER
 from goldmeter.pipeline.progress import Progress
 from goldmeter.pipeline.run import RunJudge
@@ -72,7 +74,7 @@ def ask_until_decided(
         calls = partial(missing_calls, systems=systems, ledger=ledger, run=run, retry_failed=retry_failed)
         plan = plan_of(calls(lambda: rows.questions((), are_left_out=True)), systems, may_stop=True)
         confirmed(plan, run)
-        confirmed_calls(judge_calls(Division(rows)), judge, run)
+        confirmed_calls(judge_calls(rows.division), judge, run)
         names = [system.name for system in systems]
         ask = partial(ask_models, run=run, progress=progress, named=set[str]())
 
@@ -86,7 +88,7 @@ def ask_until_decided(
             return ask(judge_calls(block), judge.juror_names, ledger=verdicts, spent=by_judge)
 
         used = spent or folder / f"{STAGE}{SPENT_FILE}"
-        _, facts, _ = stopping.ask_until_decided(Division(rows), judge, verdicts, run, ask_both, used)
+        _, facts, _ = stopping.ask_until_decided(rows.division, judge, verdicts, run, ask_both, used)
         return Asked([*rows.questions(rows.asked)], {STOPPED: facts[STOPPED] | {"answers_left": rows.left(run)}})
 
 
@@ -105,7 +107,7 @@ def needed_questions(params: Params, ledger: Verdicts, run: RunJudge) -> Iterato
             rows.add(ids)
             return False
 
-        is_over = stopping.decided_before(Division(rows), params.judge, verdicts, run, lacks).asked_share < 1
+        is_over = stopping.decided_before(rows.division, params.judge, verdicts, run, lacks).asked_share < 1
         yield from rows.questions(rows.asked if is_over else (), are_left_out=not is_over)
 
 
@@ -120,22 +122,23 @@ def _prepared(params: Params, ledger: Verdicts) -> "Iterator[tuple[AnsweredRows,
 class AnsweredRows:
     """The rows that data/normalize will have, with a stand-in for each answer that is to come.
 
-    asked: the ids of the questions whose answers are in the ledger. folder: where rows are stored.
+    asked: the ids of the questions whose answers are in the ledger. division: all rows, by who judges them; a language
+    model judges answers that are to come. folder: where rows are stored.
     """
 
     def __init__(self, params: Params, ledger: Verdicts, folder: Path) -> None:
         self.asked, self.systems = set[str](), System.of(params.dataset)
         self._params, self._ledger, self._folder = params, ledger, folder
         self._questions = _stored(question_parts(params), folder / "questions")
-        self._rows = self._loaded()
-
-    def __call__(self) -> Parts:
-        return self._rows
+        self._load()
+        is_cascade = params.judge.provider == "cascade"
+        by_offline = (lambda: self._by_offline) if is_cascade else None
+        self.division = Division(lambda: self._rows, by_offline, is_upper_limit=is_cascade)
 
     def add(self, ids: Collection[str]) -> None:
         """Replace the stand-ins of questions by their answers in the ledger."""
         self.asked.update(ids)
-        self._rows = self._loaded()
+        self._load()
 
     def questions(self, ids: Collection[str], *, are_left_out: bool = False) -> Iterator[pa.Table]:
         """Yield the questions with these ids, or all others."""
@@ -160,16 +163,26 @@ class AnsweredRows:
             say(f"{STAGE}: {system.name}: {calls}, were not needed (judge.stop)", sys.stderr)
         return {"calls": plan.calls, "tokens": round(plan.tokens), "cost": plan.dollars}
 
-    def _loaded(self) -> Parts:
-        """Load and normalise as the stages do."""
+    def _load(self) -> None:
+        """Load and normalise as the stages do; let the offline judge of a cascade judge the answers that are known."""
         params = self._params
         load = Load(dataset=params.dataset, load=params.load)
         with TemporaryDirectory(dir=self._folder) as answers:
             _stored(map(self._table, self._questions), Path(answers, STAGE))
             loaded = (part["load"] for part in tables(opened(load), load, answers=Path(answers, STAGE)))
-            rows = _stored((self._normalized(part) for part in loaded), self._folder / "rows")
+            self._rows = _stored((self._normalized(part) for part in loaded), self._folder / "rows")
         opened_entries.cache_clear()  # of files that are gone
-        return rows
+        if params.judge.provider == "cascade":
+            self._by_offline = [*map(self._decided, self._rows)]
+
+    def _decided(self, part: pa.Table) -> Floats:
+        """The verdicts of the offline judge, NaN where it does not decide."""
+        is_new = pc.invert(pc.is_in(part[question_column(part.column_names)], pa.array([*self.asked], pa.string())))
+        is_to_come = pc.and_(is_new, pc.equal(part["response"], TO_COME).fill_null(False)).to_numpy()  # noqa: FBT003
+        verdicts = np.full(part.num_rows, np.nan)
+        judge, known = self._params.judge, part.filter(pa.array(~is_to_come))
+        verdicts[~is_to_come] = decided(estimated(known, judge), judge.band)
+        return verdicts
 
     def _normalized(self, load: pa.Table) -> pa.Table:
         """Normalise the texts, and keep the question of each answer where it may have several."""

@@ -772,7 +772,8 @@ class StoppedEntry(TypedDict):
     target: none where the best system is sought. decided: whether the target is, of every candidate, or which is best.
     rows: that could be asked about. rows_left, calls_left: that were not needed. tokens_left: model → those of their
     prompts and replies, about. limits: score column → candidate. looks: one a block. answers_left: candidate with a
-    model → what it was not asked; the rows that are left are in no table then.
+    model → what it was not asked; the rows that are left are in no table then. is_upper_limit: whether the offline
+    judge of a cascade might have decided some of their answers, so that fewer calls are left.
     """
 
     measure: str
@@ -785,6 +786,7 @@ class StoppedEntry(TypedDict):
     limits: Mapping[str, Mapping[str, LimitsOfColumn]]
     looks: list[LookEntry]
     answers_left: NotRequired[Mapping[str, AnswersLeft]]
+    is_upper_limit: NotRequired[bool]
 
 
 class MetricsReport(TypedDict):

@@ -1,6 +1,6 @@
 """Verdicts of the offline judge: alone, or in a cascade with a language model where it is sure."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -106,12 +106,14 @@ _PROBLEMS = {ANSWERED: None, DISABLED: "judge disabled"}
 class Division:
     """The rows of all parts, divided between the judges.
 
-    parts: returns the parts of data/normalize, the same on each call. by_offline: of each part, the verdicts of the
-    offline judge, 1 or 0, NaN where the language model judges, shape (n,); None without a cascade: it judges all.
+    parts: returns the parts of data/normalize, the same on each call. by_offline: returns of each part the verdicts of
+    the offline judge, 1 or 0, NaN where the language model judges, shape (n,); None without a cascade: it judges all.
+    is_upper_limit: whether the language model may judge fewer rows, because some answers are to come.
     """
 
     parts: Callable[[], Iterable[pa.Table]]
-    by_offline: Sequence[Floats] | None = None
+    by_offline: Callable[[], Iterable[Floats]] | None = None
+    is_upper_limit: bool = False
 
     def by_language_model(self) -> Iterable[pa.Table]:
         """Yield the rows of each part that the language model judges."""
@@ -128,7 +130,7 @@ class Division:
         if self.by_offline is None:
             yield from ((part, np.full(part.num_rows, np.nan)) for part in self.parts())
         else:
-            yield from zip(self.parts(), self.by_offline, strict=True)
+            yield from zip(self.parts(), self.by_offline(), strict=True)
 
     def some(self, chosen: Callable[[pa.Table], Mask]) -> "Division":
         """Return some of the rows; chosen: which rows of a part, shape (n,)."""
@@ -136,9 +138,10 @@ class Division:
         def parts() -> Iterator[pa.Table]:
             return (part.filter(pa.array(chosen(part))) for part in self.parts())
 
-        if self.by_offline is None:
-            return Division(parts)
-        return Division(parts, [verdicts[chosen(part)] for part, verdicts in self.with_verdicts()])
+        def by_offline() -> Iterator[Floats]:
+            return (verdicts[chosen(part)] for part, verdicts in self.with_verdicts())
+
+        return Division(parts, None if self.by_offline is None else by_offline)
 
 
 def decided(judged: offline.Judged, band: Band) -> Floats:

@@ -42,7 +42,7 @@ def plan_next_run(*, retry_failed: bool = False) -> Plan | PanelPlan | None:
         return None
     is_cascade = options.provider == "cascade"
     divided = [_divided(part, load["label"], options) for part, load in loaded_parts()] if is_cascade else []
-    division = Division(parts, [one.verdicts for one in divided] if is_cascade else None)
+    division = Division(parts, (lambda: [one.verdicts for one in divided]) if is_cascade else None)
     with Verdicts(root() / "judge") as ledger:
         ledger.take_in(Path(LEDGER, "judge"))
         if options.stop and not params.for_stage("load").dataset.asked:  # else the stage answer stops

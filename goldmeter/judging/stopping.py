@@ -230,7 +230,8 @@ def _stopped(
     plan, rows, left = PanelPlan.of(plans, options.juror_names), tally.rows, tally.rows - tally.rows_asked
     if left:
         done = f"{rows - left:,} of {counted(rows, 'row')}"
-        say(f"judge: stopped after {done} (judge.stop); {plan.calls:,} calls, {plan.cost}, were not needed", sys.stderr)
+        calls = f"{'at most ' * division.is_upper_limit}{plan.calls:,} calls"
+        say(f"judge: stopped after {done} (judge.stop); {calls}, {plan.cost}, were not needed", sys.stderr)
     prompts, replies = Counter[str](), Counter[str]()
     for one in plans:
         prompts[one.model] += round(one.prompt)
@@ -245,6 +246,8 @@ def _stopped(
         "limits": tally.limits(),
         "looks": [look.entry for look in looks],
     }
+    if division.is_upper_limit:
+        facts["is_upper_limit"] = True
     if not isinstance(goal, str):
         facts["target"] = goal
     return options.asked_partly(last.share) if left else options, {STOPPED: facts}

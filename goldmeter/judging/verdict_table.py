@@ -87,7 +87,8 @@ def judge(
     """
     options, crew = params.judge, crew or Crew()
     is_cascade = options.provider == "cascade"
-    division = Division(lambda: rows, [*_decided(rows, options, crew, progress)] if is_cascade else None)
+    by_offline = [*_decided(rows, options, crew, progress)] if is_cascade else []
+    division = Division(lambda: rows, (lambda: by_offline) if is_cascade else None)
     require_candidates(rows, options)
     missing_of = partial(missing_calls, options=options, ledger=ledger, run=run, retry_failed=retry_failed)
     ask = partial(ask_models, names=options.juror_names, ledger=ledger, run=run, progress=progress, named=set[str]())

@@ -215,7 +215,8 @@ def _saved(usage: "Usage", prices: Mapping[str, Price], stopped: StoppedEntry | 
         batch = usage.batch_prompt > 0
         sums = (prices[model].of(*n) - batch * prices[model].saved(*n) for model, n in left.items())
         dollars = f", about {cost(sum(sums))},"
-    return f"; {counted(stopped['calls_left'], 'more call')}{dollars} not needed (judge.stop)"
+    calls = "at most " * stopped.get("is_upper_limit", False) + counted(stopped["calls_left"], "more call")
+    return f"; {calls}{dollars} not needed (judge.stop)"
 
 
 def _calls(model: str, usage: "Usage") -> str:

@@ -414,7 +414,8 @@ def _stopped(document: MetricsReport) -> list[str]:
         costs = [one["cost"] for one in left.values()]
         dollars = "" if None in costs else f" (about ${sum(filter(None, costs)):,.2f})"
         calls = counted(stopped["calls_left"], "call of the judge was", "calls of the judge were")
-        calls, without = f"{answers}{dollars} and {calls}", "no other rate has one"
+        most = "at most " * stopped.get("is_upper_limit", False)
+        calls, without = f"{answers}{dollars} and {most}{calls}", "no other rate has one"
     sentence = (
         f"The judge was asked about {asked}, in random order, until {why} (judge.stop); {calls} not needed. The "
         f"interval allows for that; {without}."

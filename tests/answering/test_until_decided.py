@@ -22,7 +22,6 @@ from goldmeter.estimates import metrics_report
 from goldmeter.estimates.column_facts import STOPPED
 from goldmeter.estimates.estimate_rows import BY_LOOKS, NO_INTERVAL
 from goldmeter.judging import preflight as judge_preflight
-from goldmeter.judging.rows import missing
 from goldmeter.ledger import root
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.pipeline import params
@@ -110,9 +109,9 @@ def answered(how: RunJudge = HOW) -> pa.Table:
 
 def requests_left() -> int:
     """The requests of the stage judge about the answers that were published, which its ledger lacks."""
-    judge = params.for_stage("judge").judge
-    with Verdicts(root() / "judge") as ledger:
-        return sum(1 for _ in missing(parts(), judge, ledger, others=(), retry_failed=False))
+    plan = judge_preflight.plan_next_run()
+    assert plan is not None
+    return plan.calls
 
 
 def test_the_systems_are_asked_what_the_judge_needs_and_the_page_says_what_that_saved(
@@ -262,11 +261,26 @@ def test_batches_of_answers_and_of_verdicts_follow_each_other(
     assert requests_left() == 0
 
 
-def test_a_cascade_is_refused(server: JudgeServer) -> None:
-    settle(server.url, provider="cascade")
+def test_a_cascade_asks_about_the_answers_that_its_offline_judge_leaves(
+    server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settle(server.url, provider="cascade", band=[0.02, 0.98])
 
-    with pytest.raises(ParamsError, match="not with provider cascade and candidates that have a model"):
-        params.check()
+    table = answered()
+
+    answers = table.num_rows
+    said = {(body["model"], str(body["messages"][-1])) for body in server.calls}
+    assert len(said) == len(server.calls)
+    assert answers == asked(server, "m") < QUESTIONS
+    assert 20 < asked(server, "judge") < 2 * answers
+    assert requests_left() == 0
+    stopped = about(table.schema)[STOPPED]
+    assert stopped["decided"]
+    assert stopped["rows_left"] == 2 * (QUESTIONS - answers)
+    assert 0 < stopped["calls_left"] <= stopped["rows_left"]
+    assert re.search(r"\(judge\.stop\); at most [\d,]+ calls, ", capsys.readouterr().err)
+    assert answered().equals(table)
+    assert len(said) == len(server.calls)
 
 
 def ask_in(folder: Path) -> None:

@@ -43,7 +43,7 @@ def test_blocks_are_counted_as_loops_over_their_rows_count_them(
     parts: list[list[tuple[str, str, str | None, bool]]], asked: set[str]
 ) -> None:
     verdicts = [np.array([float(right) for *_, right in rows]) for rows in parts]
-    division = Division(lambda: map(table, parts), verdicts)
+    division = Division(lambda: map(table, parts), lambda: verdicts)
     known, to_come = defaultdict[str, list[float]](list), defaultdict[str, float](float)
     for group, system, answer, right in (row for rows in parts for row in rows):
         if answer is not None and group in asked:
@@ -85,7 +85,7 @@ def test_two_systems_are_compared_on_the_rows_of_both_as_loops_compare_them(
         return
     division = Division(
         lambda: (table([row for _, row in part], [number for number, _ in part]) for part in parts),
-        [np.array([float(right) for *_, right in (row for _, row in part)]) for part in parts],
+        lambda: [np.array([float(right) for _, (*_, right) in part]) for part in parts],
     )
     changes, to_come = defaultdict[str, list[float]](list), Counter[str]()
     discordant = changed = 0

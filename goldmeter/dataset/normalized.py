@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from goldmeter.estimates.column_facts import GROUP
+from goldmeter.estimates.column_facts import GROUP, WEIGHT
 from goldmeter.pipeline.settings import Section
 from goldmeter.pipeline.tables import about, describe
 from goldmeter.text.normalization import Form, normalized_column
@@ -21,7 +21,7 @@ SCHEMA = pa.schema(
 )
 
 # Columns of data/load that are kept as they are, where they are mapped.
-KEPT = ("contexts", "relevant", "slices", "criteria")
+KEPT = ("contexts", "relevant", "slices", "criteria", WEIGHT)
 
 
 class Normalize(Section):

@@ -760,10 +760,12 @@ class LookEntry(TypedDict):
 
 
 class LimitsOfColumn(TypedDict):
-    """Limits at all looks of a score column. value: of its mean. passing: of its pass rate."""
+    """Limits at all looks of a score column. value: of its mean. passing: of its pass rate. weighted: by weights."""
 
     value: list[float]
     passing: NotRequired[list[float]]
+    weighted: NotRequired[list[float]]
+    weighted_passing: NotRequired[list[float]]
 
 
 class StoppedEntry(TypedDict):

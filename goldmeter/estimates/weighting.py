@@ -17,6 +17,7 @@ from goldmeter.estimates.metrics_report import (
     HeadlineEntry,
     Limited,
     MetricEntry,
+    StoppedEntry,
     WeightedEntry,
     WeightingEntry,
 )
@@ -323,8 +324,9 @@ def add_weighted(
     scored: Sequence[CandidateSums],
     weighting: Weighting,
     confidence: float,
+    stopped: StoppedEntry | None,
 ) -> None:
-    """Add to each entry its weighted value and pass rate.
+    """Add to each entry its weighted value and pass rate; stopped: as of `with_stopped`, whose limits they have then.
 
     Args:
         tree: Candidate → metric → entry.
@@ -343,7 +345,22 @@ def add_weighted(
             if row["candidate"] == candidate.name and row.get("slice") in {None, weighting.column}
         }
         for name, entry in weighting.entries(candidate, own, confidence):
-            tree[candidate.name][name]["weighted"] = entry
+            tree[candidate.name][name]["weighted"] = _by_looks(entry, candidate.name, name, stopped)
+
+
+def _by_looks(entry: WeightedEntry, candidate: str, metric: str, stopped: StoppedEntry | None) -> WeightedEntry:
+    """The weighted numbers with the limits of a judge that may stop early; without any if it did and has none."""
+    if stopped is None or entry["value"] is None:
+        return entry
+    limits, nothing = stopped["limits"].get(metric, {}).get(candidate), (None, None)
+    if limits is None and not ("answers_left" in stopped and stopped["rows_left"]):
+        return entry
+    low, high = nothing if limits is None else limits["weighted"]
+    found: WeightedEntry = {**entry, "low": low, "high": high}
+    if "pass_rate" in found:
+        low, high = nothing if limits is None else limits.get("weighted_passing", nothing)
+        found["pass_rate"] = {**found["pass_rate"], "low": low, "high": high}
+    return found
 
 
 def weighted(scored: Sequence[CandidateSums], entries: Candidates, weighting: Weighting) -> Weighted:

@@ -176,9 +176,9 @@ def _require_possible(division: Division, tally: Tally, options: Judge) -> None:
     facts, path = next((about(part.schema) for part in division.parts()), {}), f"judge.stop.{name}"
     if LABEL in stated(facts):
         raise ParamsError(f"{path}: human labels decide here, not verdicts alone; leave judge.stop empty")
-    if WEIGHT in facts:
-        raise ParamsError(f"{path}: with dataset.weight, rows do not count equally; leave one of the two empty")
     if isinstance(goal, str):
+        if WEIGHT in facts:
+            raise ParamsError(f"{path}: a difference by dataset.weight has no limits at looks; name a target instead")
         _require_two(tally, path)
     else:
         _require_reachable(tally.followed(name), name, goal, path)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.estimates.column_facts import WEIGHT
 from goldmeter.estimates.columns import hashed
 from goldmeter.estimates.metrics_report import LimitsOfColumn
 from goldmeter.estimates.primary import VERDICT
@@ -28,9 +29,10 @@ _USABLE = [STATUSES.index(ANSWERED), _EMPTY]
 class Tally:
     """What is known of each group of rows, and what is to come.
 
-    systems, groups: their names → places. to_judge: metric → rows that can have a verdict, shape (systems, groups).
-    is_asked: of each group, shape (groups,). known: metric → rows with a verdict, sums of the scores of its columns,
-    scaled to 0 to 1, and rows that pass; shape (systems, groups, columns + 2).
+    systems, groups: their names → places. to_judge: metric → rows that can have a verdict, shape (counts, systems,
+    groups): each counts once, and with `dataset.weight` also by its weight. is_asked: of each group, shape (groups,).
+    known: metric → rows with a verdict, sums of the scores of its columns, scaled to 0 to 1, and rows that pass; shape
+    (counts, systems, groups, columns + 2).
     """
 
     def __init__(self, division: Division, options: Judge) -> None:
@@ -38,19 +40,25 @@ class Tally:
         self._options = options
         self.systems: dict[str, int] = {}
         self.groups: dict[str, int] = {}
-        parts = [(hashed(part["id"]), self._places(part), self._usable(part)) for part in division.parts()]
+        parts = [
+            (hashed(part["id"]), self._places(part), self._usable(part), _weights(part)) for part in division.parts()
+        ]
         shape = (len(self.systems), len(self.groups))
+        self._counts = max((len(weights) for *_, weights in parts), default=1)
         self.is_asked = np.zeros(len(self.groups), np.bool_)
-        self.to_judge = {metric.name: np.zeros(shape) for metric in options.metrics}
-        self.known = {metric.name: np.zeros((*shape, len(metric.columns) + 2)) for metric in options.metrics}
+        self.to_judge = {metric.name: np.zeros((self._counts, *shape)) for metric in options.metrics}
+        self.known = {
+            metric.name: np.zeros((self._counts, *shape, len(metric.columns) + 2)) for metric in options.metrics
+        }
         self._rows = np.zeros(shape)
-        for _, places, usable in parts:
+        for _, places, usable, weights in parts:
             np.add.at(self._rows, places, np.any([*usable.values()], axis=0))
             for name, can_count in usable.items():
-                np.add.at(self.to_judge[name], places, can_count)
+                for counts, by in zip(self.to_judge[name], weights, strict=True):
+                    np.add.at(counts, places, can_count * by)
         self._compared = next((name for name, goal in options.stop.items() if isinstance(goal, str)), None)
         if compared := self._compared:
-            self._pairs = PairedRows((keys, *places, usable[compared]) for keys, places, usable in parts)
+            self._pairs = PairedRows((keys, *places, usable[compared]) for keys, places, usable, _ in parts)
 
     @property
     def rows(self) -> int:
@@ -69,17 +77,18 @@ class Tally:
             self.is_asked[places[1]] = True
             for metric, scores in _scores(part, by_offline, self._options, ledger):
                 numbers = _numbers(metric, scores)
-                np.add.at(self.known[metric.name], places, numbers)
+                for counts, by in zip(self.known[metric.name], _weights(part), strict=True):
+                    np.add.at(counts, places, numbers * by[:, None])
                 if metric.name == self._compared:
                     self._pairs.add(part, places[0], np.where(numbers[:, 0], numbers[:, -1], np.nan))
 
     def followed(self, measure: str) -> dict[str, Rate]:
         """System → the rate that the report compares with a target: of the verdict its mean score, else the pass rate.
 
-        Both differ with several draws only.
+        Both differ with several draws only. It is that by weights, where there are any.
         """
         number = 1 if measure == VERDICT else -1
-        return {system: self._rate(system, measure, number) for system in self.systems}
+        return {system: self._rate(system, measure, number, self._counts - 1) for system in self.systems}
 
     def differences(self) -> dict[tuple[str, str], RateDifference]:
         """Two systems → the difference of their pass rates, at a confidence that all have together (Bonferroni)."""
@@ -102,18 +111,23 @@ class Tally:
 
     def _limits(self, system: str, metric: JudgeMetric, number: int, column: str) -> LimitsOfColumn:
         low, high = metric.bounds_of(column)
-        limits: LimitsOfColumn = {
-            "value": [low + (high - low) * limit for limit in self._rate(system, metric.name, number).limits]
-        }
+        rates = [self._rate(system, metric.name, number, counts).limits for counts in range(self._counts)]
+        limits: LimitsOfColumn = {"value": [low + (high - low) * limit for limit in rates[0]]}
+        if self._counts > 1:
+            limits["weighted"] = [low + (high - low) * limit for limit in rates[1]]
         if metric.has_pass_rate and column == metric.column:
-            limits["passing"] = [*self._rate(system, metric.name, -1).limits]
+            passing = [[*self._rate(system, metric.name, -1, counts).limits] for counts in range(self._counts)]
+            limits["passing"] = passing[0]
+            if self._counts > 1:
+                limits["weighted_passing"] = passing[1]
         return limits
 
-    def _rate(self, system: str, measure: str, number: int) -> Rate:
-        own, to_judge = (table[measure][self.systems[system]] for table in (self.known, self.to_judge))
-        asked, largest = own[self.is_asked], max(float(to_judge.max()), 1.0)
-        totals = np.minimum(asked[:, number], asked[:, 0])  # sums of fractions may be a last digit above
-        return Rate(asked[:, 0], totals, to_judge[~self.is_asked], largest, measure == VERDICT)
+    def _rate(self, system: str, measure: str, number: int, counts: int) -> Rate:
+        own, to_judge = (table[measure][counts, self.systems[system]] for table in (self.known, self.to_judge))
+        asked, largest = own[self.is_asked], float(to_judge.max()) or 1.0
+        sizes = np.minimum(asked[:, 0], largest)  # sums of fractions may be a last digit above
+        totals = np.minimum(asked[:, number], sizes)
+        return Rate(sizes, totals, to_judge[~self.is_asked], largest, measure == VERDICT)
 
     def _usable(self, part: pa.Table) -> dict[str, Mask]:
         """Metric → which rows of a part can have a verdict."""
@@ -123,6 +137,12 @@ class Tally:
         systems = [self.systems.setdefault(name, len(self.systems)) for name in part["candidate"].to_pylist()]
         groups = [self.groups.setdefault(name, len(self.groups)) for name in groups_of(part)]
         return np.array(systems, np.intp), np.array(groups, np.intp)
+
+
+def _weights(part: pa.Table) -> Floats:
+    """Return how often rows count: once, and with `dataset.weight` by their weight; shape (counts, n)."""
+    once = np.ones((1, part.num_rows))
+    return np.vstack([once, part[WEIGHT].to_numpy()]) if WEIGHT in part.column_names else once
 
 
 def _scores(part: pa.Table, by_offline: Floats, options: Judge, ledger: Verdicts) -> list[tuple[JudgeMetric, Floats]]:

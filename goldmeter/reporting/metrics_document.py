@@ -275,7 +275,7 @@ def _entries(run: _Run, table: pa.Table, rows: list[Row]) -> metrics_report.Cand
     entries = with_labels(tree(table), run.labels, run.fitted, run.confidence, in_sample)
     entries = with_few(entries, run.scored, lambda: run.whole, lambda: run.probabilities, run.confidence)
     if run.weighting:
-        add_weighted(entries, rows, run.scored, run.weighting, run.confidence)
+        add_weighted(entries, rows, run.scored, run.weighting, run.confidence, run.stopped)
         entries = rounded(entries)
     if QUESTION in run.load.schema.names:
         entries = _with_draws(entries, run.whole, run.params.aggregate)

@@ -24,8 +24,8 @@ def confidence_sequence(
 
     Args:
         totals: Passing rows of each cluster, shape (m,), from 0 to its size. Independent rows are clusters of size 1.
-        sizes: Rows of each cluster, shape (m,), from 0 to `largest`.
-        largest: The most rows that a cluster can have, known before the first look.
+        sizes: Rows of each cluster, or the sum of their weights, shape (m,), from 0 to `largest`.
+        largest: The largest size that a cluster can have, known before the first look.
         confidence: In (0, 1).
 
     Raises:
@@ -39,7 +39,7 @@ def confidence_sequence(
     """
     if not (np.all((totals >= 0.0) & (totals <= sizes) & (sizes <= largest)) and largest > 0.0):
         raise ValueError("expected totals from 0 to the sizes, and sizes up to the largest")
-    totals, sizes, counts = _kinds(totals, sizes, largest)
+    totals, sizes, counts = _kinds(totals, sizes)
     limit = log(2.0 / (1.0 - confidence))
 
     def low(passed: FloatArray) -> float:
@@ -74,15 +74,15 @@ def difference_sequence(
     """
     totals = (changes + sizes) / 2.0
     low, high = confidence_sequence(totals, sizes, largest, confidence)
-    totals, sizes, counts = _kinds(totals, sizes, largest)
+    totals, sizes, counts = _kinds(totals, sizes)
     even = np.array([EVEN])
     most = max(float(_log_wealth(side, sizes, counts, even, largest)[0]) for side in (totals, sizes - totals))
     return 2.0 * low - 1.0, 2.0 * high - 1.0, min(2.0 * exp(-most), 1.0)
 
 
-def _kinds(totals: FloatArray, sizes: FloatArray, largest: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _kinds(totals: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the totals and sizes of clusters that differ, and how many there are of each."""
-    _, kinds, counts = np.unique(sizes * (largest + 1.0) + totals, return_index=True, return_counts=True)
+    _, kinds, counts = np.unique(sizes + 1j * totals, return_index=True, return_counts=True)
     return totals[kinds], sizes[kinds], counts.astype(np.float64)
 
 

@@ -100,7 +100,8 @@ def write_rows(count: int, right: int, group: int = 1) -> None:
         Path(),
         [
             {"id": f"q{i}", "question": f"Question {i}?", "references": [f"answer {i}"], "thread": f"t{i // group}",
-             "topic": "xy"[i % 2], "language": "en", "aurora": f"answer {i}" if i % 10 < right else f"mistake {i}"}
+             "topic": "xy"[i % 2], "language": "en", "aurora": f"answer {i}" if i % 10 < right else f"mistake {i}",
+             "weight": 0.25 + i // group % 3}
             for i in range(count)
         ],
     )  # fmt: skip
@@ -123,6 +124,7 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
 ) -> None:
     write_rows(400, 3, group=2)
     settle(server.url, **STOP)
+    edit(lambda content: content["dataset"].update(weight="weight"))
     preflight.show()
     assert capsys.readouterr().out.startswith("judge: at most 420 calls to m ")
 
@@ -135,6 +137,9 @@ def test_the_report_shows_the_limits_of_the_sequence_and_what_was_saved(
     assert [verdicts["low"], verdicts["high"]] == pytest.approx(
         stopped["limits"]["meaning_match"]["aurora"]["value"], abs=1e-6
     )
+    weighted = verdicts["weighted"]
+    by_weight = stopped["limits"]["meaning_match"]["aurora"]["weighted"]
+    assert [weighted["low"], weighted["high"]] == pytest.approx(by_weight, abs=1e-6)
     assert verdicts["n"] + stopped["rows_left"] == 400
     assert verdicts["n_not_asked"] == stopped["rows_left"]
     assert verdicts["n_failed"] == 0
@@ -301,17 +306,18 @@ def test_other_sections_may_not_contradict_it(path: tuple[str, str], value: Any,
         check()
 
 
-def test_human_labels_and_weights_are_refused(server: JudgeServer, tmp_path: Path) -> None:
+def test_human_labels_and_weights_of_a_difference_are_refused(server: JudgeServer, tmp_path: Path) -> None:
     parts = rows(tmp_path / "rows", answers(100, 9))
     part = parts.part(0)
 
-    for about_part, message in (
-        (statement({"label": LABEL}), "human labels decide"),
-        ({"weight": "w"}, "dataset.weight"),
+    difference = {"stop": {"meaning_match": "difference"}}
+    for about_part, stop, message in (
+        (statement({"label": LABEL}), STOP, "human labels decide"),
+        ({"weight": "w"}, difference, "dataset.weight"),
     ):
         write_part(describe(part, about_part), tmp_path / "rows", 0)
         with pytest.raises(ParamsError, match=message):
-            judged(Parts(tmp_path / "rows"), params(server, **STOP), tmp_path / "store")
+            judged(Parts(tmp_path / "rows"), params(server, **stop), tmp_path / "store")
     assert not server.calls
 
 

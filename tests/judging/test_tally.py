@@ -23,7 +23,9 @@ ROWS = st.lists(
 )
 
 
-def table(rows: list[tuple[str, str, str | None, bool]], ids: list[int] | None = None) -> pa.Table:
+def table(
+    rows: list[tuple[str, str, str | None, bool]], ids: list[int] | None = None, weights: list[float] | None = None
+) -> pa.Table:
     texts: dict[str, list[str | None]] = {
         "id": [f"q{number}" for number in ids or range(len(rows))],
         "candidate": [system for _, system, _, _ in rows],
@@ -34,7 +36,7 @@ def table(rows: list[tuple[str, str, str | None, bool]], ids: list[int] | None =
     columns = {name: pa.array(cells, pa.string()) for name, cells in texts.items()}
     references = pa.array([["Paris"]] * len(rows), pa.list_(pa.string()))
     columns |= dict.fromkeys(("references", "references_normalized", "phrases"), references)
-    return pa.table(columns)
+    return pa.table(columns | ({} if weights is None else {"weight": pa.array(weights, pa.float64())}))
 
 
 @settings(max_examples=40)
@@ -112,6 +114,30 @@ def test_two_systems_are_compared_on_the_rows_of_both_as_loops_compare_them(
     assert dict(zip(places, one.to_come.tolist(), strict=True)) == {group: to_come[group] for group in places}
     assert (one.discordant, one.changed) == (discordant, changed)
     assert one.largest == max(Counter(group for group, base, head in rows if base and head).values(), default=1)
+
+
+@given(st.lists(st.tuples(st.sampled_from("pqr"), st.booleans(), st.floats(0.0, 1e6)), min_size=1, max_size=12))
+def test_with_weights_the_rate_is_that_of_weights_in_groups_no_heavier_than_the_heaviest(
+    rows: list[tuple[str, bool, float]],
+) -> None:
+    weights, whole = [weight for *_, weight in rows], defaultdict[str, float](float)
+    part = table([(group, "a", "Paris", right) for group, right, _ in rows], weights=weights)
+    for group, _, weight in rows:
+        whole[group] += weight
+    verdicts = [np.array([float(right) for _, right, _ in rows])]
+    division = Division(lambda: [part], lambda: verdicts)
+
+    tally = Tally(division, OPTIONS)
+    tally.add(division.some(lambda part: np.isin(part["group"].to_pylist(), ["p", "q"])), NO_LEDGER)
+
+    rate = tally.followed("meaning_match")["a"]
+    known = [(right, weight) for group, right, weight in rows if group != "r"]
+    assert rate.sizes.sum() == pytest.approx(sum(weight for _, weight in known))
+    assert rate.totals.sum() == pytest.approx(sum(weight for right, weight in known if right))
+    assert rate.to_come.sum() == pytest.approx(whole["r"])
+    assert rate.largest == pytest.approx(max(whole.values()) or 1.0)
+    low, high = tally.limits()["meaning_match"]["a"]["weighted"]
+    assert 0.0 <= low <= high <= 1.0
 
 
 @given(st.integers(1, 10**7), st.booleans())

@@ -74,12 +74,14 @@ def entries(name: str, values: Any) -> Sequence[Any]:
     Raises:
         TypeError: `values` is one text, a table, or has no order.
     """
+    if hasattr(values, "tolist"):  # an array without dimensions gives its only entry
+        values = values.tolist()
     if isinstance(values, NO_COLUMN) or hasattr(values, "columns") or not isinstance(values, Iterable):
         what = "one string" if isinstance(values, str) else type(values).__name__
         raise TypeError(f"{name}: expected a list with one entry per row, not {what}")
     if isinstance(values, list | tuple):
         return values
-    return list(values.tolist() if hasattr(values, "tolist") else values)
+    return list(values)
 
 
 def is_missing(value: Any) -> bool:

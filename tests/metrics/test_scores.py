@@ -140,6 +140,7 @@ def test_what_is_no_text_is_named_by_its_row(wrong: object) -> None:
     ("responses", "message"),
     [
         ("Paris", "responses: expected a list with one entry per row, not one string"),
+        (np.array("Paris"), "responses: expected a list with one entry per row, not one string"),
         ({"Paris"}, "not set"),
         ({0: "Paris"}, "not dict"),
         (pd.DataFrame({"a": ["Paris"]}), "not DataFrame"),

@@ -414,8 +414,8 @@ def test_a_failure_without_a_reply_is_asked_again_by_another_run(server: JudgeSe
         (completion(None, refusal="I won't"), "refusal"),
         (completion('{"nonce"', finish="length"), "the reply was cut off"),
         (completion(None, finish="content_filter"), "content filter"),
-        ((200, "<html>"), "the server's answer is no completion: <html>"),
-        ((200, {"choices": []}), 'the server\'s answer is no completion: {"choices": []}'),
+        ((200, "<html>"), "the server's answer has not the expected form: <html>"),
+        ((200, {"choices": []}), 'the server\'s answer has not the expected form: {"choices": []}'),
         (problem(429), "HTTP 429"),
     ],
 )

@@ -199,8 +199,8 @@ REPLIES = {
     "Question 1?": (completion(None, finish="content_filter"), "content filter"),
     "Question 2?": (problem(500), "HTTP 500"),
     "Question 3?": (completion("", finish="length"), "the reply was cut off"),
-    "Question 4?": ((200, "<html>"), "the server's answer is no completion: <html>"),
-    "Question 5?": ((200, {"choices": []}), 'the server\'s answer is no completion: {"choices": []}'),
+    "Question 4?": ((200, "<html>"), "the server's answer has not the expected form: <html>"),
+    "Question 5?": ((200, {"choices": []}), 'the server\'s answer has not the expected form: {"choices": []}'),
 }
 
 

@@ -341,4 +341,4 @@ def test_a_reply_that_is_nested_too_deeply_to_be_quoted_is_no_completion(server:
     with chat(server) as client:
         reply = client.read(200, {"choices": nested}, Support())
 
-    assert reply.problem == "the server's answer is no completion: "
+    assert reply.problem == "the server's answer has not the expected form: "

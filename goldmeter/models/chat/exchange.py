@@ -15,7 +15,7 @@ from goldmeter.models.bounded_client import ConnectionProblem, connection_proble
 from goldmeter.models.chat.envelope import CONTENT_FILTER
 from goldmeter.models.chat.limits import ConcurrencyLimit
 from goldmeter.models.chat.refusals import REDIRECTS, Cause, Said, cause_of, error_status, said_in
-from goldmeter.models.chat.replies import EVENT_STREAM, NO_COMPLETION, STATUS, TIMEOUT, Reply, no_reply, printable
+from goldmeter.models.chat.replies import EVENT_STREAM, STATUS, TIMEOUT, UNEXPECTED, Reply, no_reply, printable
 from goldmeter.models.servers import ApiKey, open_client
 
 if TYPE_CHECKING:
@@ -180,10 +180,10 @@ class Exchange:
         return Body(response.text, response.request.extensions[_STARTED], _attempts(response))
 
     def unusable(self, body: str, start: float | None, attempts: int) -> Reply:
-        """Return that the body of a response is no completion."""
+        """Return that the body of a response has not the expected form."""
         if _STREAM.match(body):
             return no_reply(EVENT_STREAM, start, attempts, down=True)
-        return no_reply(f"{NO_COMPLETION}: {self.quoted(body)}", start, attempts, down=True)
+        return no_reply(f"{UNEXPECTED}: {self.quoted(body)}", start, attempts, down=True)
 
     def quoted(self, text: str) -> str:
         """Return the beginning of a server's text, without our key."""

@@ -9,7 +9,7 @@ from goldmeter.models.chat.envelope import CONTENT_FILTER, CUT_OFF, REFUSAL
 from goldmeter.models.chat.limits import Support
 from goldmeter.text.thoughts import CUT_THOUGHT
 
-NO_COMPLETION: Final = "the server's answer is no completion"
+UNEXPECTED: Final = "the server's answer has not the expected form"
 EVENT_STREAM: Final = "the server's answer is an event stream, which was not asked for"
 TIMEOUT: Final = "timeout"
 REFUSED = frozenset({400, 422})
@@ -53,7 +53,7 @@ class Reply(NamedTuple):
     @property
     def worth_another(self) -> bool:
         """Whether asking again may bring a verdict: not after silence, and not if the reply would be the same."""
-        garbled = self.text is not None or (self.problem or "").startswith(NO_COMPLETION)
+        garbled = self.text is not None or (self.problem or "").startswith(UNEXPECTED)
         ends = {REFUSAL, CONTENT_FILTER, CUT_OFF, CUT_THOUGHT}
         return self.more_room or (garbled and self.problem not in ends)
 

@@ -9,7 +9,7 @@ from goldmeter.errors import ModelError
 from goldmeter.models.chat.envelope import CONTENT_FILTER
 from goldmeter.models.chat.exchange import Endpoint
 from goldmeter.models.chat.limits import ConcurrencyLimit
-from goldmeter.models.chat.replies import NO_COMPLETION, Reply
+from goldmeter.models.chat.replies import UNEXPECTED, Reply
 from goldmeter.models.decisions.client import Decisions
 from tests.decisions import answered
 from tests.judge_server import NO_KEY, JudgeServer, problem, serving
@@ -80,8 +80,8 @@ def test_a_server_with_neither_form_is_named_at_once(server: JudgeServer) -> Non
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ((200, "no json"), NO_COMPLETION),
-        ((200, {"choices": []}), NO_COMPLETION),
+        ((200, "no json"), UNEXPECTED),
+        ((200, {"choices": []}), UNEXPECTED),
         ((200, {"answers": []}), "the reply leaves out a question"),
         (
             (400, {"error": {"message": "This model's maximum context length is 8 tokens"}}),

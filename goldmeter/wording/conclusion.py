@@ -302,7 +302,7 @@ class _Compared(NamedTuple):
         for pair in self._compared:
             found = deciding(pair, self.measure)
             if found and {pair["base"], pair["head"]} == {one, other}:
-                return _in_words(found[1], turned=pair["base"] == one)
+                return f"{_in_words(found[1], turned=pair['base'] == one)}{_on_shared(pair, found[1])}"
         return ""
 
 
@@ -319,6 +319,13 @@ def _in_words(entry: MeasureEntry, *, turned: bool) -> str:
     if turned:
         value, low, high = 0.0 - value, 0.0 - high, 0.0 - low
     return interval({"value": value, "low": low, "high": high}, entry["unit"])
+
+
+def _on_shared(pair: PairEntry, entry: MeasureEntry) -> str:
+    """The number of rows that a difference is of, if it is not that of the rates beside it."""
+    rows = pair["rows"]
+    is_part = entry["n"] != rows["shared"] or rows["only_base"] or rows["only_head"]
+    return f", {count(entry['n'])} shared {'questions' if 'per' in entry else 'rows'}" if is_part else ""
 
 
 def _would_decide(undecided: Sequence[MeasureEntry], missing_labels: str) -> str:

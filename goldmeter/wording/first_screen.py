@@ -69,7 +69,7 @@ def _proposed_target(conclusion: Conclusion) -> str:
     if not met:
         return ""
     best, measure = conclusion.rates[0].candidate, conclusion.rates[0].entry["measure"]
-    return f"No target is set; {short_names([best])[best]} would meet {100 * met:.0f} % (report.targets.{measure})."
+    return f"No target: {short_names([best])[best]} meets {100 * met:.0f} % (report.targets.{measure})."
 
 
 def _reasons(document: MetricsReport, conclusion: Conclusion) -> Iterator[str]:

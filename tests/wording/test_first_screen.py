@@ -17,7 +17,7 @@ def screen(headlines: dict[str, Any], *pairs: Any, leaders: Any = None, **more: 
 def test_without_a_target_one_is_proposed_that_the_best_meets() -> None:
     shown = screen({"a": headline(0.9), "b": headline(0.6)}, pair("b", "a", 0.2, 0.4), leaders=["a"])
 
-    assert shown.target == "No target is set; a would meet 85 % (report.targets.label)."
+    assert shown.target == "No target: a meets 85 % (report.targets.label)."
 
 
 def test_where_nothing_is_known_no_target_is_proposed() -> None:

@@ -14,7 +14,7 @@ from goldmeter.comparison.measures import LABEL, measures
 from goldmeter.comparison.pairing import Pairing
 from goldmeter.comparison.powered import by_some_labels
 from goldmeter.estimates import estimates, human_labels
-from goldmeter.estimates.columns import Mask
+from goldmeter.estimates.columns import Candidate, Mask
 from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.estimates.headline import have_labels, standard_error
 from goldmeter.estimates.judge_bias import AT_LOOKS, MOST_OUTSIDE, Unlikeness, difference_scale, offline_bias
@@ -306,13 +306,20 @@ def without_sequence(one: Compared, weighting: Weighting | None) -> str | None:
         return "this measure, or its weights, needs a fixed number of rows"
     more = np.zeros(2, np.bool_)
     for rows in one.rows():
-        base, head = rows.not_asked
+        pairing, (base, head) = rows.pairing, rows.not_asked
+        alone = ~rows.base.column.not_asked[pairing.only_base], ~rows.head.column.not_asked[pairing.only_head]
         more |= [np.any(head & ~base), np.any(base & ~head)]
+        more |= np.array([np.any(one) for one in alone]) & [_lacks_rows(pairing.head), _lacks_rows(pairing.base)]
     return (
-        "each version asked about rows that the other left out: they differ in judge.seed, groups or filters"
+        "each version asked about rows that the other left out: they differ in judge.seed, groups, filters or questions"
         if more.all()
         else None
     )
+
+
+def _lacks_rows(side: Candidate) -> bool:
+    """Whether rows that were not needed may be in no table: those of systems with a model, which were not asked."""
+    return all(column.facts.stopped for column in side.columns)
 
 
 def _by_looks(one: Compared, confidence: float) -> PairedDifference:

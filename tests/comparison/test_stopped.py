@@ -104,6 +104,16 @@ def test_versions_that_asked_in_another_order_are_not_compared(made: Made) -> No
     )
 
 
+def test_systems_that_were_asked_in_another_order_are_not_compared(made: Made) -> None:
+    every = answers(OLDER)
+
+    orders = [(every[:50], every[:70]), (every[:70], every[:50]), (every[:50], every[20:70])]
+    reasons = [without_sequence(stopped(made(base, head, "exact_match")), None) for base, head in orders]
+
+    assert reasons[:2] == [None, None]
+    assert "judge.seed" in str(reasons[2])
+
+
 def test_a_failure_in_a_row_that_the_other_version_did_not_need_is_no_loss(made: Made) -> None:
     plain = made(answers("+" * 30), answers("+" * 20 + "-" * 10), "f1")
     [rows] = plain.rows()

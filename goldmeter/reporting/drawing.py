@@ -61,7 +61,7 @@ class Tick(NamedTuple):
     label: str
 
 
-def round_ticks(low: float, high: float, count: int) -> list[float]:
+def round_ticks(low: float, high: float, count: float) -> list[float]:
     """Round numbers from low to high, about so many: 1, 2 or 5 times a power of ten apart.
 
     >>> round_ticks(0.0, 1.0, 5), round_ticks(0.62, 0.9, 4)

@@ -1,30 +1,41 @@
 """Limits over looks: how those of a judge that may stop early narrow towards its target (`judge.stop`)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from goldmeter.console.format import count, counted, rate, visible
+from goldmeter.console.format import count, counted, points, rate, visible
 from goldmeter.estimates.metrics_report import StoppedEntry
-from goldmeter.estimates.primary import TargetVerdict, target_verdict
+from goldmeter.estimates.primary import VERDICT, TargetVerdict, target_verdict
+from goldmeter.reporting.axes import Scale
 from goldmeter.reporting.drawing import Span, Tick, bottom_axis, element, left_axis, line, marks, round_ticks, svg, text
 
-# Width and height of the plot, in pixels, and the space around it.
-WIDTH, HEIGHT = 420, 170
+# Width and height of the plot, in pixels, its width beside others, and the space around it.
+WIDTH, HEIGHT, NARROW = 420, 170, 210
 LEFT, RIGHT, ABOVE, BELOW = 52, 18, 10, 38
 _WORDS = {TargetVerdict.MET: "certain to reach it", TargetVerdict.NOT_MET: "certain to miss it"}
 _DIFFERENCE_WORDS = {TargetVerdict.MET: "above it for certain", TargetVerdict.NOT_MET: "below it for certain"}
+_WIDER = (
+    " These limits take every answer of two systems for a different one: in Candidates compared they can be narrower."
+)
+# Differences that are drawn at most, those of four systems.
+MOST_DRAWN = 6
 
 
-def looks_chart(stopped: StoppedEntry, swatches: Mapping[str, str]) -> str:
-    """Draw the limits of each system against the answers that were asked about, as an SVG; swatches: their colours."""
+def looks_chart(stopped: StoppedEntry, swatches: Mapping[str, str], names: Collection[str]) -> str:
+    """Draw the limits of systems, or differences, against the answers that were asked about, as an SVG.
+
+    swatches: colours of systems. names: those that are drawn; the axes are those of all.
+    """
+    width = WIDTH if len(names) == len(stopped["looks"][-1]["limits"]) else NARROW
     looks, target = stopped["looks"], stopped.get("target", 0.0)
     ends = [limit for look in looks for limits in look["limits"].values() for limit in limits]
     least = 0.0 if "target" in stopped else -1.0
     low, high = max(least, min(*ends, target) - 0.02), min(1.0, max(*ends, target) + 0.02)
-    across, up = Span(0.0, looks[-1]["rows"], 0.0, WIDTH), Span(low, high, HEIGHT, 0.0)
-    x = [Tick(across.place(rows), count(round(rows))) for rows in round_ticks(0.0, across.high, 5)]
-    y = [Tick(up.place(share), f"{share:.0%}") for share in round_ticks(low, high, 5)]
+    scale = Scale(low, high, (), share="target" in stopped, points=True)
+    across, up = Span(0.0, looks[-1]["rows"], 0.0, width), Span(low, high, HEIGHT, 0.0)
+    x = [Tick(across.place(rows), count(round(rows))) for rows in round_ticks(0.0, across.high, width / 84)]
+    y = [Tick(up.place(share), scale.text(share)) for share in round_ticks(low, high, 5)]
     areas, edges = list[str](), list[str]()
-    for name in looks[-1]["limits"]:
+    for name in names:
         colour = swatches.get(name, "currentColor")
         lower, upper = (
             [(across.place(look["rows"]), up.place(look["limits"][name][side])) for look in looks] for side in (0, 1)
@@ -35,15 +46,15 @@ def looks_chart(stopped: StoppedEntry, swatches: Mapping[str, str]) -> str:
             edges += [element("circle", cx=cx, cy=cy, r=1.8, fill=colour) for cx, cy in edge]
     at = up.place(target)
     return svg(
-        LEFT + WIDTH + RIGHT,
+        LEFT + width + RIGHT,
         ABOVE + HEIGHT + BELOW,
         (LEFT, ABOVE),
-        bottom_axis(x, WIDTH, HEIGHT, (LEFT, RIGHT)),
+        bottom_axis(x, width, HEIGHT, (LEFT, RIGHT)),
         left_axis(y, HEIGHT),
-        text("answers asked about", WIDTH / 2, HEIGHT + 32, 11, text_anchor="middle", font_weight="bold"),
+        text("answers asked about", width / 2, HEIGHT + 32, 11, text_anchor="middle", font_weight="bold"),
         marks("area", areas),
         marks("line", edges),
-        element("path", d=line([(0.0, at), (WIDTH, at)]), stroke="currentColor", stroke_dasharray="4 3"),
+        element("path", d=line([(0.0, at), (width, at)]), stroke="currentColor", stroke_dasharray="4 3"),
     )
 
 
@@ -57,15 +68,18 @@ def decided(stopped: StoppedEntry) -> str:
         f"{count(last['rows'])} of {counted(stopped['rows'], 'answer')} and {counted(len(stopped['looks']), 'look')}"
     )
     line = "No difference" if target is None else f"Target {rate(target)}"
-    return f"{line} (dashed), after {after}: {said}."
+    wider = _WIDER if target is None and stopped["measure"] == VERDICT and None in found.values() else ""
+    dashed = " (dashed)" if target is not None or len(found) <= MOST_DRAWN else ""
+    return f"{line}{dashed}, after {after}: {said}.{wider}"
 
 
 def described(stopped: StoppedEntry) -> str:
     """The chart in words, for screen readers."""
     first, last = stopped["looks"][0], stopped["looks"][-1]
+    form, unit = (rate, "") if "target" in stopped else (points, " points")
 
     def between(limits: list[float]) -> str:
-        return f"{rate(limits[0])} to {rate(limits[1])}"
+        return f"{form(limits[0])} to {form(limits[1])}{unit}"
 
     return "; ".join(
         f"{visible(name)} from {between(first['limits'][name])} after {counted(first['rows'], 'answer')} to "

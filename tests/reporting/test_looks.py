@@ -1,6 +1,7 @@
 """The chart of limits over looks: it says what was decided, and nothing is drawn outside of it."""
 
 import re
+from typing import cast
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,12 +42,34 @@ def test_it_says_which_system_is_decided_after_how_many_answers() -> None:
     assert described(THREE).startswith("a from 70.0 % to 100 % after 50 answers to 81.0 % to 100 % after 100; b from ")
 
 
+def test_of_differences_it_says_that_their_limits_can_be_wider_than_those_compared() -> None:
+    one = stopped(0.0, (50, {"b − a": [-0.4, 0.1], "c − a": [0.1, 0.4]}))
+    of_differences = cast("StoppedEntry", {name: value for name, value in one.items() if name != "target"})
+
+    assert decided(of_differences) == (
+        "No difference (dashed), after 50 of 900 answers and 1 look: b − a is not decided; c − a is above it for "
+        "certain. These limits take every answer of two systems for a different one: in Candidates compared they can "
+        "be narrower."
+    )
+    assert described(of_differences).startswith("b − a from −40.0 to +10.0 points after 50 answers to ")
+    assert re.findall(">(−?[0-9]+)<", looks_chart(of_differences, {}, ["c − a"])) == [
+        "0",
+        "20",
+        "40",
+        "−40",
+        "−20",
+        "0",
+        "20",
+        "40",
+    ]
+
+
 @given(SHARE, st.lists(st.tuples(st.integers(1, 9), LIMITS, LIMITS), min_size=1, max_size=9))
 def test_nothing_is_drawn_outside_of_the_plot(target: float, known: list[tuple[int, list[float], list[float]]]) -> None:
     rows = [sum(step for step, *_ in known[: place + 1]) for place in range(len(known))]
     looks = [(asked, {"a": own[0], "b": own[1]}) for asked, (_, *own) in zip(rows, known, strict=True)]
 
-    drawn = looks_chart(stopped(target, *looks), {"a": "var(--c0)", "b": "var(--c1)"})
+    drawn = looks_chart(stopped(target, *looks), {"a": "var(--c0)", "b": "var(--c1)"}, ["a", "b"])
 
     paths = re.findall(r'<path d="([^"]*)"', drawn)
     assert len(paths) == 2 + 4 + 1

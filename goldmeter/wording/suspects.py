@@ -22,7 +22,7 @@ def why_suspicious(entry: SuspectEntry, measure: str | None) -> str:
         reasons.append(f"The question asks for {asked}, and no reference has one.")
     if duplicate := entry.get("duplicate"):
         reasons.append(f"{visible(duplicate)} has the same question and none of these references.")
-    return " ".join(reasons)
+    return " ".join(["The reference may be wrong.", *reasons])
 
 
 def stale_corrections(found: StaleCorrections) -> str:

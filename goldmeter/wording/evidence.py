@@ -282,7 +282,7 @@ def recalibration(document: metrics_report.MetricsReport) -> Iterator[str]:
     yield (
         f"The probabilities of {judge} do not fit {counted(found['n'], 'label')} "
         f"(p = {found['p_value']:.2g}): they expect {rate(found['expected'])} right answers, and "
-        f"{rate(found['right'])} are. By the labels, its 5 % is {low}, its 95 % {high}."
+        f"{rate(found['right'])} are. By the labels, {low} are right where it says 5 %, and {high} where it says 95 %."
     )
 
 

@@ -127,7 +127,7 @@ def test_probabilities_that_labels_reject_are_said_to_be_off() -> None:
 
     assert trust(document({"a": headline(0.7)}, candidates=own, calibration=found))[-1] == (
         "The probabilities of the offline judge do not fit 400 labels (p = 0.001): they expect 61.2 % right answers, "
-        "and 72.0 % are. By the labels, its 5 % is 27.4 %, its 95 % 87.8 %."
+        "and 72.0 % are. By the labels, 27.4 % are right where it says 5 %, and 87.8 % where it says 95 %."
     )
     by_overlap = document({"a": headline(0.7)}, candidates={}, calibration=found, primary={"measure": "f1"})
     assert [*recalibration(by_overlap)] == []  # of no interest without the judge

@@ -16,10 +16,13 @@ NAMES = [
     "side-by-side.png",
     "comparison.png",
     "robust.png",
+    "stop-early.png",
+    "references.png",
     "prefect-run.png",
     "prefect-comparison.png",
     "summary.svg",
     "study.svg",
+    "noise.svg",
 ]
 MOST = 200_000
 """Bytes of one picture."""

@@ -48,8 +48,7 @@ def test_of_differences_it_says_that_their_limits_can_be_wider_than_those_compar
 
     assert decided(of_differences) == (
         "No difference (dashed), after 50 of 900 answers and 1 look: b − a is not decided; c − a is above it for "
-        "certain. These limits take every answer of two systems for a different one: in Candidates compared they can "
-        "be narrower."
+        "certain."
     )
     assert described(of_differences).startswith("b − a from −40.0 to +10.0 points after 50 answers to ")
     assert re.findall(">(−?[0-9]+)<", looks_chart(of_differences, {}, ["c − a"])) == [

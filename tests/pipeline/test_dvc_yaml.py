@@ -99,6 +99,14 @@ def test_every_dep_exists_or_is_made_by_another_stage(stage: str) -> None:
     assert all(dep in made or Path(dep).exists() or "$" in dep for dep in stages()[stage].deps)
 
 
+def test_answers_that_verdicts_may_stop_depend_on_all_that_verdicts_do() -> None:
+    made = {out for each in stages().values() for out in each.outs}
+    read = {dep for name in ("load", "normalize", "judge") for dep in stages()[name].deps}
+
+    own = {f"tasks/{name}.py" for name in stages()}
+    assert [dep for dep in sorted(read - made - own) if not covered(Path(dep), stages()["answer"].deps)] == []
+
+
 def test_every_file_beside_code_that_a_stage_reads_is_somebodys_dep() -> None:
     deps = tuple(dep for stage in stages().values() for dep in stage.deps)
     files = (path for path in Path("goldmeter").rglob("*") if path.is_file() and "__pycache__" not in path.parts)

@@ -90,7 +90,8 @@ def judge(
     by_offline = [*_decided(rows, options, crew, progress)] if is_cascade else []
     division = Division(lambda: rows, (lambda: by_offline) if is_cascade else None)
     require_candidates(rows, options)
-    missing_of = partial(missing_calls, options=options, ledger=ledger, run=run, retry_failed=retry_failed)
+    again = retry_failed and STOPPED not in rows.about  # else the stage answer has asked again
+    missing_of = partial(missing_calls, options=options, ledger=ledger, run=run, retry_failed=again)
     ask = partial(ask_models, names=options.juror_names, ledger=ledger, run=run, progress=progress, named=set[str]())
     calls = confirmed_calls(missing_of(division), options, run)
     down, stopped = dict[str, ServerError](), dict[str, Any]()

@@ -20,6 +20,8 @@ from goldmeter.estimates.column_facts import STOPPED, statement
 from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.history.decision import history_rows
 from goldmeter.judging import preflight
+from goldmeter.judging.verdict_table import judge
+from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import NOT_NEEDED
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.params import check
@@ -320,6 +322,18 @@ def test_human_labels_and_weights_of_a_difference_are_refused(server: JudgeServe
         with pytest.raises(ParamsError, match=message):
             judged(Parts(tmp_path / "rows"), params(server, **stop), tmp_path / "store")
     assert not server.calls
+
+
+def test_what_the_stage_answer_has_asked_again_is_not_asked_once_more(server: JudgeServer, tmp_path: Path) -> None:
+    part = rows(tmp_path / "rows", answers(5, 9)).part(0)
+    write_part(describe(part, {STOPPED: {}}), tmp_path / "rows", 0)
+    server.script = lambda _: completion("no verdict")
+
+    with Verdicts(tmp_path / "store") as ledger:
+        for again in (False, True):
+            assert [*judge(Parts(tmp_path / "rows"), params(server), ledger, HOW, retry_failed=again)]
+
+    assert len(server.calls) == 10
 
 
 def test_one_budget_is_for_all_blocks(server: JudgeServer, tmp_path: Path) -> None:

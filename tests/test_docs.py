@@ -18,7 +18,7 @@ from goldmeter.pipeline.defaults import PATH
 from goldmeter.pipeline.dvc_yaml import stages
 from goldmeter.pipeline.yaml import load_yaml, parse_yaml
 from goldmeter.reference import allowed, markdown
-from goldmeter.reference import settings as reference_settings
+from goldmeter.reference import command as reference_command
 from scripts.reference import commands, files
 from tests.documents import PAGES, README, anchors, blocks, links, without_blocks
 from tests.documents import commands as commands_of
@@ -165,7 +165,7 @@ def test_the_readme_lists_what_ci_may_install() -> None:
 
 
 def test_params_are_read_as_yaml_reads_them() -> None:
-    found, raw = reference_settings.stated(PATH.read_text(encoding="utf-8")), load_yaml(PATH)
+    found, raw = reference_command.stated(PATH.read_text(encoding="utf-8")), load_yaml(PATH)
 
     for path, line in found.items():
         value: Any = raw
@@ -185,6 +185,6 @@ def test_no_text_breaks_out_of_its_cell(cells: list[str]) -> None:
 
 
 def test_examples_of_the_generator() -> None:
-    modules = (allowed, commands, files, markdown, reference_settings)
+    modules = (allowed, commands, files, markdown, reference_command)
 
     assert sum(doctest.testmod(module).failed for module in modules) == 0

@@ -16,7 +16,6 @@ from goldmeter.estimates import (
     human_labels,
     judge_bias,
     judge_calibration,
-    judge_length,
     labelled_rate,
     metrics_report,
     panel_estimates,
@@ -41,7 +40,6 @@ from goldmeter.estimates.estimate_rows import (
 )
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.headline import headlines, leaders, rates
-from goldmeter.estimates.if_wrong import suspects_entry
 from goldmeter.estimates.judge_calibration import Probabilities
 from goldmeter.estimates.metrics_report import best_first, primary_first
 from goldmeter.estimates.passes import Labelled, Passes
@@ -49,7 +47,7 @@ from goldmeter.estimates.primary import VERDICT, Primary, Reason, Targets, decid
 from goldmeter.estimates.score_parts import PartSums, ScoreParts, SecondSums
 from goldmeter.estimates.signature import VerdictSource, sacrebleu_signatures
 from goldmeter.estimates.sums import CandidateSums
-from goldmeter.estimates.suspects import Reading, suspects
+from goldmeter.estimates.suspects import Reading, suspects, suspects_entry
 from goldmeter.estimates.weighting import (
     Mix,
     Mixing,
@@ -333,8 +331,8 @@ def _with_agreement(
     graded = {} if run.designed else rater_agreement.graded_entries(parts, run.scored, confidence, grouped=run.grouped)
     biases = {
         "judge_bias": judge_bias.judge_bias(run.labels, confidence),
-        "length_bias": judge_length.length_bias(run.labels, confidence),
-        "reference_length_bias": judge_length.length_bias(run.labels, confidence, of_references=True),
+        "length_bias": judge_bias.length_bias(run.labels, confidence),
+        "reference_length_bias": judge_bias.length_bias(run.labels, confidence, of_references=True),
     }
     sections = {"raters": rated, "graded": graded, "self_agreement": run.repeated, **biases, **votes}
     found: Any = {name: rounded(section) for name, section in sections.items() if section}

@@ -1,5 +1,5 @@
 """The settings as Markdown, for docs/reference/params.md."""
 
-from goldmeter.reference.settings import sections
+from goldmeter.reference.command import sections
 
 __all__ = ["sections"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from goldmeter.estimates.judge_length import length_bias
+from goldmeter.estimates.judge_bias import length_bias
 from goldmeter.wording.evidence import length_bias as sentences
 from tests.estimates.test_human_labels import BINARY, LABEL, NAN, candidate, column
 

@@ -5,9 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goldmeter.estimates.if_wrong import Change, changes, if_wrong
 from goldmeter.estimates.primary import Primary
-from goldmeter.estimates.suspects import Asked, Given, Reading, contains, ruled_out, suspect, suspects
+from goldmeter.estimates.suspects import (
+    Asked,
+    Change,
+    Given,
+    Reading,
+    changes,
+    contains,
+    if_wrong,
+    ruled_out,
+    suspect,
+    suspects,
+)
 from goldmeter.pipeline.workers import Crew
 from goldmeter.reporting.metrics_document import VERDICT
 from goldmeter.wording.suspects import if_references_are_wrong, why_suspicious

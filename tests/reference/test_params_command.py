@@ -7,8 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goldmeter.pipeline import params
-from goldmeter.reference.command import in_force
-from goldmeter.reference.settings import known, options
+from goldmeter.reference.command import in_force, known, options
 from tasks.__main__ import main
 from tests.small_project import edit
 

@@ -195,7 +195,6 @@ def candidates(
     groups = _groups(read(["group"])["group"], hashes)
     if groups is not None and part is None:
         groups = np.unique(groups, return_inverse=True)[1]
-    ratings = ratings_of(read([RATINGS])[RATINGS]) if RATINGS in rows.schema.names else None
     slices = _slices(read(["slices"])) if "slices" in rows.schema.names else {}
     has_draws = QUESTION in rows.schema.names and part is None
     questions, question_checks = hashed_twice(read([QUESTION])[QUESTION]) if has_draws else (None, None)
@@ -205,34 +204,30 @@ def candidates(
     columns = [column for table in (rows, *score_tables) for column in score_columns(table, thresholds, part, named)]
     if is_stopped(rows.about):
         columns = [replace(column, facts=replace(column.facts, stopped=True)) for column in columns]
-    chances = read([PROBABILITY])[PROBABILITY].to_numpy() if PROBABILITY in rows.schema.names else None
-    weights = read([WEIGHT])[WEIGHT].to_numpy() if WEIGHT in rows.schema.names else None
     by_offline = next((_by_offline(table, part) for table in score_tables if JUDGED_BY in table.schema.names), None)
     judges = [table for table in score_tables if IN_DOMAIN in table.schema.names and by_offline is None]
-    outside = next((_outside(table, part) for table in judges), None)
     stating = [table for table in score_tables if probability_columns(table)]
-    p = next((judged_probabilities(table, part) for table in stating), None)
+    every = Candidate(
+        "",
+        hashes,
+        np.arange(len(hashes)),
+        columns,
+        groups,
+        slices,
+        labels_random=rows.about.get("labels") in {"random", "designed"},
+        label_probability=read([PROBABILITY])[PROBABILITY].to_numpy() if PROBABILITY in rows.schema.names else None,
+        outside=next((_outside(table, part) for table in judges), None),
+        by_offline=by_offline,
+        questions=questions,
+        checks=checks,
+        question_checks=question_checks,
+        ratings=ratings_of(read([RATINGS])[RATINGS]) if RATINGS in rows.schema.names else None,
+        weights=read([WEIGHT])[WEIGHT].to_numpy() if WEIGHT in rows.schema.names else None,
+        probabilities=next((judged_probabilities(table, part) for table in stating), None),
+    )
     for number, name in enumerate(names.values):
         chosen = np.flatnonzero(names.codes == number)
-        order = chosen[np.argsort(hashes[chosen], kind="stable")]
-        yield Candidate(
-            name,
-            hashes[order],
-            order,
-            [column.rows(order) for column in columns],
-            None if groups is None else groups[order],
-            {key: coded._replace(codes=coded.codes[order]) for key, coded in slices.items()},
-            labels_random=rows.about.get("labels") in {"random", "designed"},
-            label_probability=None if chances is None else chances[order],
-            outside=None if outside is None else outside[order],
-            by_offline=None if by_offline is None else by_offline[order],
-            questions=None if questions is None else questions[order],
-            checks=None if checks is None else checks[order],
-            question_checks=None if question_checks is None else question_checks[order],
-            ratings=None if ratings is None else ratings[order],
-            weights=None if weights is None else weights[order],
-            probabilities=None if p is None else p[order],
-        )
+        yield replace(every.rows(chosen[np.argsort(hashes[chosen], kind="stable")]), name=name)
 
 
 def score_tables(tables: Iterable[str]) -> list[str]:

@@ -69,19 +69,16 @@ def _joined(parts: Sequence[Candidate]) -> Candidate:
     groups = [part.groups for part in parts if part.groups is not None]
     clusters = np.concatenate(groups)[order] if groups else None  # keys, which are the same in all candidates
     lengths = [part.lengths for part in parts if part.lengths is not None]
-    return replace(
-        parts[0],
-        keys=keys[order],
-        positions=order,
-        columns=columns,
-        groups=clusters,
-        slices={},
-        label_probability=None,
-        outside=None,
-        by_offline=None,
-        ratings=None if parts[0].ratings is None else _padded([part.ratings for part in parts])[order],
-        answers=None,
-        probabilities=None,
+    ratings = None if parts[0].ratings is None else _padded([part.ratings for part in parts])[order]
+    return Candidate(
+        parts[0].name,
+        keys[order],
+        order,
+        columns,
+        clusters,
+        {},
+        labels_random=parts[0].labels_random,
+        ratings=ratings,
         lengths=np.concatenate(lengths)[order] if lengths else None,
     )
 

@@ -81,21 +81,16 @@ def by_question(candidate: Candidate, ks: Sequence[int], columns: Container[str]
         return None
     rated = [column for column in candidate.columns if column.passed is not None and column.name in columns]
     slices = {name: one._replace(codes=one.codes[questions.first]) for name, one in candidate.slices.items()}
-    return replace(
-        candidate,
-        keys=questions.keys,
-        positions=candidate.positions[questions.first],
-        columns=[one for column in rated for one in _by_question(column, questions, ks)],
-        groups=_groups(candidate, questions),
-        slices=slices,
-        label_probability=None,
+    return Candidate(
+        candidate.name,
+        questions.keys,
+        candidate.positions[questions.first],
+        [one for column in rated for one in _by_question(column, questions, ks)],
+        _groups(candidate, questions),
+        slices,
+        labels_random=candidate.labels_random,
         outside=None if candidate.outside is None else questions.tally(candidate.outside) > 0,
         by_offline=None if candidate.by_offline is None else questions.tally(candidate.by_offline) > 0,
-        questions=None,
-        checks=None,
-        question_checks=None,
-        answers=None,
-        probabilities=None,
     )
 
 

@@ -14,6 +14,7 @@ from goldmeter.errors import DataError
 from goldmeter.estimates import estimates
 from goldmeter.estimates.column_facts import ColumnFacts, question_column, stated
 from goldmeter.estimates.columns import NONE_FITTED, ScoreColumn
+from goldmeter.estimates.human_labels import interval
 from goldmeter.estimates.metrics_report import CriteriaEntry, CriterionEntry, CriterionRate
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.estimates.sums import ColumnSums, by_code
@@ -127,13 +128,7 @@ def criteria_entry(count: CriteriaCount, sums: CriteriaSums, confidence: float, 
 
 def _rate(sums: ColumnSums, confidence: float, *, guarantee: bool) -> CriterionRate:
     found = estimates.estimate(sums, None, confidence, guarantee=guarantee)
-    return {
-        "n": sums.n_measured,
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "method": str(found.method),
-    }
+    return {"n": sums.n_measured, **interval(found)}
 
 
 def _facts(metric: str) -> ColumnFacts:

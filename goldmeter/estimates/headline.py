@@ -319,14 +319,5 @@ def _lead_note(best: Sequence[str], candidates: int) -> str:
 
 
 def _entry(measure: str, rate: Mapping[str, Any], n: int, by: str, status: Any, note: str) -> HeadlineEntry:
-    limits = _limited(rate)
-    return {
-        "measure": measure,
-        "value": limits["value"],
-        "low": limits["low"],
-        "high": limits["high"],
-        "n": n,
-        "by": by,
-        "status": status,
-        "note": note,
-    }
+    value, low, high = rate["value"], rate["low"], rate["high"]
+    return HeadlineEntry(measure=measure, value=value, low=low, high=high, n=n, by=by, status=status, note=note)

@@ -15,6 +15,7 @@ from goldmeter.estimates import metrics_report
 from goldmeter.estimates.column_facts import QUESTION
 from goldmeter.estimates.columns import hashed, lone_clusters
 from goldmeter.estimates.estimates import ONE_CLUSTER, silenced
+from goldmeter.estimates.human_labels import interval
 from goldmeter.estimates.primary import PREFERRED_OVER
 from goldmeter.metrics.base import Floats
 from goldmeter.pipeline.tables import Parts
@@ -178,11 +179,7 @@ def _pair(
         rate["value"] = (wins + ties / 2.0) / (wins + ties + losses)
     else:
         found = win_rate(wins, ties, losses, clusters, confidence)
-        value = found.value if isfinite(found.value) else None
-        rate, p_value = (
-            {"value": value, "low": found.low, "high": found.high, "method": str(found.method)},
-            found.p_value,
-        )
+        rate, p_value = interval(found), found.p_value
     unmeasured = {why: count for (own, why), count in sorted(sums.unmeasured.items()) if own == number}
     return {
         "a": pair[0],

@@ -22,6 +22,8 @@ SHAPES = (
 TICK, FONT = 5, 10
 # Width of a letter, as a share of the font size.
 LETTER = 0.6
+# Space around a plot, in pixels: left, right, above and below.
+Margins = tuple[float, float, float, float]
 # Space between two labels, in pixels.
 SEPARATION = 5
 # The line of an axis and of its ticks.
@@ -120,7 +122,7 @@ def line(places: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{pixels(x)},{pixels(y)}" for x, y in places)
 
 
-def bottom_axis(ticks: Sequence[Tick], width: float, y: float, margins: tuple[float, float], size: float = FONT) -> str:
+def bottom_axis(ticks: Sequence[Tick], width: float, y: float, margins: Margins, size: float = FONT) -> str:
     """The horizontal axis below a plot.
 
     Labels stay within the margins left and right of the plot. One that would overlap the first, the last or an earlier
@@ -150,12 +152,15 @@ def left_axis(ticks: Sequence[Tick], height: float, size: float = FONT, grid: fl
     return element("g", *lines, *labels, class_="axis-y")
 
 
-def svg(width: float, height: float, origin: tuple[float, float], *inside: str, says: str | None = None) -> str:
-    """A drawing of a size; origin: where its plot has the coordinates 0, 0. The style sheet of the page colours it.
+def svg(plot: tuple[float, float], margins: Margins, *inside: str, says: str | None = None) -> str:
+    """A drawing around a plot of a width and a height, whose upper left corner has the coordinates 0, 0.
 
-    says: in words what it shows, for who can't see it; None where the page says it beside.
+    The style sheet of the page colours it. says: in words what it shows, for readers who can't see it; None where the
+    page says it beside.
     """
-    plot = element("g", *inside, fill="none", transform=f"translate({pixels(origin[0])},{pixels(origin[1])})")
+    left, right, above, below = margins
+    drawn = element("g", *inside, fill="none", transform=f"translate({pixels(left)},{pixels(above)})")
+    width, height = left + plot[0] + right, above + plot[1] + below
     box = f"0 0 {pixels(width)} {pixels(height)}"
     size: dict[str, str | float | None] = {"width": width, "height": height, "viewBox": box}
-    return element("svg", plot, xmlns="http://www.w3.org/2000/svg", **size, role=says and "img", aria_label=says)
+    return element("svg", drawn, xmlns="http://www.w3.org/2000/svg", **size, role=says and "img", aria_label=says)

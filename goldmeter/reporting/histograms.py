@@ -24,7 +24,7 @@ QUARTILES = (0.25, 0.5, 0.75)
 # Size of one histogram, in pixels.
 WIDTH, HEIGHT = 260, 44
 # Space around the plots: left for the shares, right for half a number, below for the axis.
-LEFT, RIGHT, BELOW = 38, 10, 20
+MARGINS = 38, 10, 0, 20
 # Height of a candidate's name, space below a histogram, and what a candidate takes of the height.
 TITLE, GUTTER = 18, 6
 PITCH = TITLE + HEIGHT + GUTTER
@@ -221,8 +221,7 @@ def histogram(scores: Distribution, swatches: Mapping[str, str], address: Callab
     ticks = [
         Tick(across.place(tick), f"{tick:g}".replace("-", "−")) for tick in round_ticks(across.low, across.high, 5)
     ]
-    size = LEFT + WIDTH + RIGHT, bottom + BELOW
-    return svg(*size, (LEFT, 0.0), *rows, bottom_axis(ticks, WIDTH, bottom, (LEFT, RIGHT)))
+    return svg((WIDTH, bottom), MARGINS, *rows, bottom_axis(ticks, WIDTH, bottom, MARGINS))
 
 
 def _moved(number: int) -> str:

@@ -4,18 +4,15 @@ from collections.abc import Collection, Mapping
 
 from goldmeter.console.format import count, counted, points, rate, visible
 from goldmeter.estimates.metrics_report import StoppedEntry
-from goldmeter.estimates.primary import VERDICT, TargetVerdict, target_verdict
+from goldmeter.estimates.primary import TargetVerdict, target_verdict
 from goldmeter.reporting.axes import Scale
 from goldmeter.reporting.drawing import Span, Tick, bottom_axis, element, left_axis, line, marks, round_ticks, svg, text
 
 # Width and height of the plot, in pixels, its width beside others, and the space around it.
 WIDTH, HEIGHT, NARROW = 420, 170, 210
-LEFT, RIGHT, ABOVE, BELOW = 52, 18, 10, 38
+MARGINS = 52, 18, 10, 38
 _WORDS = {TargetVerdict.MET: "certain to reach it", TargetVerdict.NOT_MET: "certain to miss it"}
 _DIFFERENCE_WORDS = {TargetVerdict.MET: "above it for certain", TargetVerdict.NOT_MET: "below it for certain"}
-_WIDER = (
-    " These limits take every answer of two systems for a different one: in Candidates compared they can be narrower."
-)
 # Differences that are drawn at most, those of four systems.
 MOST_DRAWN = 6
 
@@ -46,10 +43,9 @@ def looks_chart(stopped: StoppedEntry, swatches: Mapping[str, str], names: Colle
             edges += [element("circle", cx=cx, cy=cy, r=1.8, fill=colour) for cx, cy in edge]
     at = up.place(target)
     return svg(
-        LEFT + width + RIGHT,
-        ABOVE + HEIGHT + BELOW,
-        (LEFT, ABOVE),
-        bottom_axis(x, width, HEIGHT, (LEFT, RIGHT)),
+        (width, HEIGHT),
+        MARGINS,
+        bottom_axis(x, width, HEIGHT, MARGINS),
         left_axis(y, HEIGHT),
         text("answers asked about", width / 2, HEIGHT + 32, 11, text_anchor="middle", font_weight="bold"),
         marks("area", areas),
@@ -68,9 +64,8 @@ def decided(stopped: StoppedEntry) -> str:
         f"{count(last['rows'])} of {counted(stopped['rows'], 'answer')} and {counted(len(stopped['looks']), 'look')}"
     )
     line = "No difference" if target is None else f"Target {rate(target)}"
-    wider = _WIDER if target is None and stopped["measure"] == VERDICT and None in found.values() else ""
     dashed = " (dashed)" if target is not None or len(found) <= MOST_DRAWN else ""
-    return f"{line}{dashed}, after {after}: {said}.{wider}"
+    return f"{line}{dashed}, after {after}: {said}."
 
 
 def described(stopped: StoppedEntry) -> str:

@@ -9,7 +9,7 @@ from goldmeter.reporting.drawing import Span, Tick, bottom_axis, element, left_a
 
 # Width and height of the plot, in pixels, and the space around it.
 SIDE = 220
-LEFT, RIGHT, ABOVE, BELOW = 52, 8, 10, 38
+MARGINS = 52, 8, 10, 38
 # The ticks of both axes.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # The line of an interval.
@@ -30,13 +30,12 @@ def reliability_diagram(groups: Sequence[ReliabilityEntry]) -> str:
     title = {"text_anchor": "middle", "font_weight": "bold"}
     middle = SIDE / 2
     return svg(
-        LEFT + SIDE + RIGHT,
-        ABOVE + SIDE + BELOW,
-        (LEFT, ABOVE),
-        bottom_axis(x, SIDE, SIDE, (LEFT, RIGHT)),
+        (SIDE, SIDE),
+        MARGINS,
+        bottom_axis(x, SIDE, SIDE, MARGINS),
         left_axis(y, SIDE),
         text("the judge's probability", middle, SIDE + 32, 11, **title),
-        text("right by the labels", -middle, -LEFT + 11, 11, transform="rotate(-90)", **title),
+        text("right by the labels", -middle, -MARGINS[0] + 11, 11, transform="rotate(-90)", **title),
         element("path", d=line([(0.0, SIDE), (SIDE, 0.0)]), stroke="currentColor", stroke_dasharray="4 3"),
         marks("rule", ranges),
         marks("symbol", (element("circle", cx=x, cy=y, r=3.2, fill="currentColor") for x, y in values)),

@@ -228,7 +228,6 @@ def _print(study: Study, plan: Sequence[Needs], spending: Spending, power: float
 
 def picture(spending: Spending, measure: str, power: float) -> str:
     """Draw the detectable difference against how often each spending is multiplied, as an SVG."""
-    left, right, above, below = MARGINS
     most = max(value for values in spending.values() for value in values) * 108.0
     across, up = drawing.Span(0.0, log2(TIMES[-1]), 0.0, WIDTH), drawing.Span(0.0, most, HEIGHT, 0.0)
     x = [drawing.Tick(across.place(log2(times)), f"×{times:g}") for times in (1, 2, 4, 8)]
@@ -245,12 +244,11 @@ def picture(spending: Spending, measure: str, power: float) -> str:
     double = [f"{name} {100.0 * values[TIMES.index(2.0)]:.1f}" for name, values in spending.items()]
     now = 100.0 * next(iter(spending.values()))[0]
     return drawing.svg(
-        left + WIDTH + right,
-        above + HEIGHT + below,
-        (left, above),
+        (WIDTH, HEIGHT),
+        MARGINS,
         f"<style>{STYLE}</style>",
         drawing.left_axis(y, HEIGHT, 11, WIDTH),
-        drawing.bottom_axis(x, WIDTH, HEIGHT, (left, right), 11),
+        drawing.bottom_axis(x, WIDTH, HEIGHT, MARGINS, 11),
         drawing.text(title, 0, -12, 13, font_weight="bold"),
         drawing.text("times as much as in the last run", WIDTH / 2, HEIGHT + 36, 11, text_anchor="middle"),
         *drawn,

@@ -317,13 +317,12 @@ def trend_chart(trend: Trend, swatches: Mapping[str, str], size: str) -> str:
     """Draw a trend as an SVG in one of SIZES; the style sheet of the page sets its colours."""
     plot = _Plot(trend, swatches, SIZES[size])
     height, font = plot.size.height, plot.size.font
-    top = ABOVE + plot.size.change_height * bool(trend.changes)
+    margins = plot.size.left, plot.right, ABOVE + plot.size.change_height * bool(trend.changes), BELOW
     return svg(
-        plot.size.width,
-        top + height + BELOW,
-        (plot.size.left, top),
+        (plot.width, height),
+        margins,
         left_axis(plot.values, height, font, grid=plot.width),
-        bottom_axis(plot.times, plot.width, height, (plot.size.left, plot.right), font),
+        bottom_axis(plot.times, plot.width, height, margins, font),
         *_lines(plot),
         *_references(plot),
         *_changes(plot),

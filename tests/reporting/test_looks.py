@@ -42,7 +42,7 @@ def test_it_says_which_system_is_decided_after_how_many_answers() -> None:
     assert described(THREE).startswith("a from 70.0 % to 100 % after 50 answers to 81.0 % to 100 % after 100; b from ")
 
 
-def test_of_differences_it_says_that_their_limits_can_be_wider_than_those_compared() -> None:
+def test_of_differences_it_says_which_are_decided_in_points() -> None:
     one = stopped(0.0, (50, {"b − a": [-0.4, 0.1], "c − a": [0.1, 0.4]}))
     of_differences = cast("StoppedEntry", {name: value for name, value in one.items() if name != "target"})
 

@@ -1,8 +1,9 @@
 """The difference of two systems' rates while a judge asks in random order, and whether more can decide its sign."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -94,8 +95,16 @@ class RateDifference:
 
 def best_of(systems: Iterable[str], differences: Mapping[tuple[str, str], RateDifference]) -> str | None:
     """Return the system that is better for certain than each other one, if there is one."""
-    better = [
-        (second, first) if one.sign > 0 else (first, second) for (first, second), one in differences.items() if one.sign
-    ]
-    names = [*systems]
-    return next((name for name in names if sum(name == one for one, _ in better) == len(names) - 1), None)
+    return next((name for name in systems if all(one.sign == sign for one, sign in _of(name, differences))), None)
+
+
+def can_be_best(system: str, differences: Mapping[tuple[str, str], RateDifference]) -> bool:
+    """Whether more rows could still show that a system is better than each other one."""
+    return all(one.sign == sign or (not one.is_over and one.can_be(sign)) for one, sign in _of(system, differences))
+
+
+def _of(
+    system: str, differences: Mapping[tuple[str, str], RateDifference]
+) -> Iterator[tuple[RateDifference, Literal[1, -1]]]:
+    """Yield the differences of a system, and the sign of each if it is the better one."""
+    return ((one, 1 if system == pair[1] else -1) for pair, one in differences.items() if system in pair)

@@ -21,7 +21,7 @@ from goldmeter.estimates.judge_bias import STATED_IN_WORDS, STATED_RATE
 from goldmeter.estimates.metrics_report import LookEntry, StoppedEntry
 from goldmeter.estimates.primary import VERDICT, TargetVerdict
 from goldmeter.judging.cascade import Division
-from goldmeter.judging.followed_difference import RateDifference, best_of
+from goldmeter.judging.followed_difference import RateDifference, best_of, can_be_best
 from goldmeter.judging.followed_rate import CONFIDENCE, DECISIONS, Rate
 from goldmeter.judging.plan import PanelPlan, Plan
 from goldmeter.judging.rows import missing, requests_about
@@ -141,7 +141,7 @@ def _look(share: float, tally: Tally, options: Judge) -> _Look:
     if isinstance(goal, str):
         found = tally.differences()
         is_decided = best_of(tally.systems, found) is not None
-        is_over = is_decided or all(one.is_over for one in found.values())
+        is_over = is_decided or not any(can_be_best(system, found) for system in tally.systems)
         followed = {f"{second} − {first}": one for (first, second), one in found.items()}
     else:
         rates = tally.followed(name)

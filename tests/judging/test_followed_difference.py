@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldmeter.judging.followed_difference import RateDifference, best_of
+from goldmeter.judging.followed_difference import RateDifference, best_of, can_be_best
 from goldmeter.statistics.stopping import difference_sequence
 
 
@@ -72,3 +72,11 @@ def test_the_best_system_is_better_than_each_other_one() -> None:
     assert best_of("abc", three) == "a"
     assert best_of("abc", three | {("a", "c"): open_}) is None
     assert replace(better, confidence=1.0 - 1e-12).limits[0] < better.limits[0]
+
+
+def test_what_no_more_rows_can_show_ends_it_though_some_differences_are_open() -> None:
+    best, open_, never = followed(90, 0, 10), followed(5, 5, 90), followed(5, 5, 90, left=0)
+    of_two = {("a", "b"): never, ("c", "a"): best, ("c", "b"): open_}
+
+    assert [can_be_best(one, of_two) for one in "abc"] == [False, False, False]
+    assert can_be_best("b", of_two | {("a", "b"): open_})

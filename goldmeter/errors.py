@@ -1,6 +1,6 @@
 """Errors a user can act on: what is wrong, where, what is allowed, what to do."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 
 # What the message of a BatchesAtWorkError says, by which a flow tells a stage that is not done from one that failed.
@@ -69,3 +69,8 @@ def did_you_mean(name: str, allowed: Iterable[str], quote: Callable[[str], str] 
     """
     similar = " or ".join(map(quote, get_close_matches(name, [*allowed])))
     return f"; did you mean {similar}?" if similar else ""
+
+
+def unknown(kind: str, name: str, allowed: Collection[str]) -> str:
+    """Return the message for a name that does not exist, with similar names and all that are allowed."""
+    return f"unknown {kind} {name!r}{did_you_mean(name, allowed) or ';'} allowed: {', '.join(allowed)}"

@@ -21,21 +21,13 @@ from goldmeter.pipeline.hashing import sha256
 from goldmeter.pipeline.run import Price
 from goldmeter.text.thoughts import CUT_THOUGHT, THOUGHT_ONLY, Spoken, spoken
 
+TEXT, COUNT, NUMBER = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
-    {
-        "id": pa.string(),
-        "candidate": pa.string(),
-        "draw": pa.int64(),
-        "input": pa.string(),
-        "response": pa.string(),
-        "problem": pa.string(),
-        "had_thought": pa.bool_(),
-        "latency": pa.float64(),
-        "input_tokens": pa.int64(),
-        "output_tokens": pa.int64(),
-        "cost": pa.float64(),
-        "model": pa.string(),
-    }
+    [
+        *(("id", TEXT), ("candidate", TEXT), ("draw", COUNT), ("input", TEXT), ("response", TEXT), ("problem", TEXT)),
+        *(("had_thought", pa.bool_()), ("latency", NUMBER), ("input_tokens", COUNT), ("output_tokens", COUNT)),
+        *(("cost", NUMBER), ("model", TEXT)),
+    ]
 )
 # Questions whose requests and replies are in memory at once.
 BLOCK_ROWS = 1_000

@@ -11,7 +11,7 @@ from goldmeter.asking.requests import Request
 from goldmeter.dataset.normalized import Normalize
 from goldmeter.dataset.paths import parse
 from goldmeter.dataset.settings import AskedCandidate, Dataset, Load
-from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, unknown
 from goldmeter.judging.settings import Judge
 from goldmeter.ledger.entries import canonical
 from goldmeter.metrics.prompt_template import TemplateError, prompt_text, render, slices_of, variables_of
@@ -185,8 +185,7 @@ def check_prompt(name: str, candidate: AskedCandidate, dataset: Dataset) -> None
         raise ParamsError(f"{where}: read each slice by its name, such as {{{{ slices.{dataset.slices[0]} }}}}")
     for one in slices:
         if one not in dataset.slices:
-            suggestion, listed = did_you_mean(one, [*dataset.slices]) or ";", ", ".join(dataset.slices)
-            raise ParamsError(f"{where}: unknown slice {one!r}{suggestion} allowed: {listed}")
+            raise ParamsError(f"{where}: {unknown('slice', one, dataset.slices)}")
     shown = {"input": dataset.input, "contexts": dataset.contexts}
     columns = [*(shown[option] for option in reads if option in shown), *slices]
     for column, (secret, place) in product(filter(None, columns), _secrets(dataset)):

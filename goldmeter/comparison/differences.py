@@ -301,7 +301,7 @@ def uncorrected(one: Compared, confidence: float, margin: float | None = None) -
 
 
 def without_sequence(one: Compared, weighting: Weighting | None) -> str | None:
-    """Why there is no confidence sequence of a difference where a judge could stop early; None where there is one."""
+    """Return why a difference has no confidence sequence, if a judge could stop early; None if it has one."""
     if weighting is not None or one.by_question or one.head.kind == "corpus" or one.head.bounds is None:
         return "this measure, or its weights, needs a fixed number of rows"
     more = np.zeros(2, np.bool_)

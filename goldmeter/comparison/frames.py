@@ -396,18 +396,8 @@ class FrameComparison:
 
 INTERVAL = ("low", "high", "p_value")
 MEASURE_COLUMNS = (
-    "role",
-    "base",
-    "head",
-    "difference",
-    *INTERVAL,
-    "verdict",
-    "n",
-    "margin",
-    "more_low",
-    "more_high",
-    "more_of",
-    "unit",
+    *("role", "base", "head", "difference", *INTERVAL, "verdict", "n", "margin"),
+    *("more_low", "more_high", "more_of", "unit"),
 )
 MORE = {"low": "low", "high": "high", "of": "unit"}
 CHANGED_COLUMNS = ("id", "lost", "gained", "input", "references", "base", "head")

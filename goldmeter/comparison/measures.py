@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, unknown
 from goldmeter.estimates import repeated_answers
 from goldmeter.estimates.column_facts import VALUE, resource_measures
 from goldmeter.estimates.columns import Candidate, ScoreColumn, score_tables
@@ -191,8 +191,7 @@ def _metrics(sections: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _check_names(option: str, named: Collection[str], allowed: Sequence[str]) -> None:
     for name in named:
         if name not in allowed:
-            suggestion = did_you_mean(name, allowed) or ";"
-            raise ParamsError(f"{option}: unknown measure {name!r}{suggestion} allowed: {', '.join(allowed)}")
+            raise ParamsError(f"{option}: {unknown('measure', name, allowed)}")
 
 
 def _check_win_rates(named: Sequence[str], sections: Mapping[str, Any]) -> None:

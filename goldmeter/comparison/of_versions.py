@@ -16,7 +16,7 @@ from goldmeter.comparison.measures import LABEL
 from goldmeter.comparison.pairing import Blocks, Pairing
 from goldmeter.comparison.resources import with_resources, without_guards
 from goldmeter.dataset.normalized import Normalize, normalized
-from goldmeter.errors import ComparisonError, DataError, VersionError
+from goldmeter.errors import ComparisonError, DataError, VersionError, unknown
 from goldmeter.estimates.column_facts import QUESTION, VALUE, stated
 from goldmeter.estimates.columns import Candidate, Mask, ScoreColumn, candidates, score_tables
 from goldmeter.estimates.estimates import rounded
@@ -26,7 +26,7 @@ from goldmeter.estimates.primary import Primary, Reason
 from goldmeter.estimates.repeated_answers import parsed
 from goldmeter.estimates.tables import pairs_of, score_table
 from goldmeter.estimates.weighting import Mix, weight_exponent, weighting_entry, weighting_of
-from goldmeter.metrics.catalogue import configure, unknown
+from goldmeter.metrics.catalogue import configure
 from goldmeter.pipeline.tables import Parts, about, write_part
 from goldmeter.versions.version import Version
 from goldmeter.wording import comparison_document

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -96,6 +96,17 @@ def plain(text: str, style: str = "") -> "Text":
     from rich.text import Text
 
     return Text(encodable(visible(text), _encoding(sys.stdout)), style)
+
+
+def print_rows(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a table of texts to standard output."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(*heads, box=SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(*map(plain, row))
+    console().print(table)
 
 
 def linked(path: Path, out: "Console") -> "Text":

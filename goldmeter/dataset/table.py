@@ -108,7 +108,7 @@ def _parts(records: Iterable[Record], source: Source, found: Scan, progress: Pro
 def _without_unneeded(
     parts: Iterator[dict[str, pa.Table]], dataset: Dataset, answers: Path
 ) -> Iterator[dict[str, pa.Table]]:
-    """Leave out the questions that the stage answer did not need to ask, and state what it says of them."""
+    """Leave out the questions that the stage answer did not ask, and copy what data/answer states of them."""
     stopped = Parts(answers).about.get(STOPPED) if dataset.asked and answers.exists() else None
     if stopped is None:
         yield from parts

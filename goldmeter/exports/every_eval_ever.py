@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from goldmeter.comparison.of_versions import scores_of
-from goldmeter.errors import ExportError
+from goldmeter.errors import ExportError, unknown
 from goldmeter.estimates.column_facts import ColumnFacts, stated
 from goldmeter.estimates.metrics_report import Limited, MetricEntry
 from goldmeter.exports.results import Results, safe_name, written
-from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import to_json
 from goldmeter.pipeline.revisions import own_version
 from goldmeter.pipeline.tables import about

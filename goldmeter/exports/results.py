@@ -6,9 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from goldmeter.errors import ExportError
+from goldmeter.errors import ExportError, unknown
 from goldmeter.estimates.metrics_report import METRICS, Candidates, MetricsReport, reading
-from goldmeter.metrics.catalogue import unknown
 from goldmeter.pipeline.files import replacing
 from goldmeter.versions.version import WORKSPACE, Version, versions
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from goldmeter.asking.requests import Request, replies
-from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, unknown
 from goldmeter.judging.other_names import accepted, other_names
 from goldmeter.judging.settings import Judge, check_reads
 from goldmeter.judging.statuses import ANSWERED, FAILED, filtered_rows, sampled_rows
@@ -116,8 +116,7 @@ def check_names(pairs: str | Iterable[tuple[str, str]], names: Sequence[str]) ->
         return
     for name in dict.fromkeys(name for pair in pairs for name in pair):
         if name not in names:
-            suggestion = did_you_mean(name, [*names]) or ";"
-            raise ParamsError(f"{path}: unknown candidate {name!r}{suggestion} allowed: {', '.join(names)}")
+            raise ParamsError(f"{path}: {unknown('candidate', name, names)}")
 
 
 def check_preference(sections: Mapping[str, Any]) -> None:

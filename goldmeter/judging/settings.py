@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import Field, field_validator, model_validator
 
-from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, unknown
 from goldmeter.estimates.verdict_columns import verdicts_column, votes_column
 from goldmeter.judging.sampling import Filter
 from goldmeter.metrics.catalogue import configure, declaring, names
@@ -404,5 +404,4 @@ def check_reads(question: Prompted, reads: Collection[str], dataset: Any, path: 
             raise ParamsError(f"{path}: {question.prompt} reads {option}, but dataset.{option} names no column")
     for name in question.slices:
         if name not in dataset.slices:
-            suggestion, listed = did_you_mean(name, [*dataset.slices]) or ";", ", ".join(dataset.slices)
-            raise ParamsError(f"{path}: {question.prompt}: unknown slice {name!r}{suggestion} allowed: {listed}")
+            raise ParamsError(f"{path}: {question.prompt}: {unknown('slice', name, dataset.slices)}")

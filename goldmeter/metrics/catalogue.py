@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from goldmeter.errors import ParamsError, did_you_mean
+from goldmeter.errors import ParamsError, unknown
 from goldmeter.metrics.base import Metric
 from goldmeter.pipeline.settings import explain
 from goldmeter.pipeline.stage import own_module
@@ -166,11 +166,6 @@ def validated(cls: type[AnyMetric], options: Any, path: str, context: Any = None
 def declaring(family: str, declared: str) -> list[str]:
     """Return the names of a family's metrics whose class declares this to be true, such as `is_correctness`, sorted."""
     return [name for name in names(family) if getattr(metric_class(family, name), declared)]
-
-
-def unknown(kind: str, name: str, allowed: list[str]) -> str:
-    """Return the message for a name that does not exist, with similar names and all that are allowed."""
-    return f"unknown {kind} {name!r}{did_you_mean(name, allowed) or ';'} allowed: {', '.join(allowed)}"
 
 
 def _modules(folder: Path) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from goldmeter.errors import did_you_mean
+from goldmeter.errors import unknown
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template, nodes
@@ -128,8 +128,7 @@ def _problems(tree: "nodes.Template", found: set[str], allowed: Mapping[str, Any
 
     for name in tree.find_all(nodes.Name):
         if name.name in found - {*allowed}:
-            suggestion = did_you_mean(name.name, [*allowed]) or ";"
-            yield f"line {name.lineno}: unknown variable {name.name!r}{suggestion} allowed: {', '.join(allowed)}"
+            yield f"line {name.lineno}: {unknown('variable', name.name, allowed)}"
     for each in tree.find_all(nodes.Getattr):
         owner = each.node.name if isinstance(each.node, nodes.Name) else ""
         if owner in found and allowed[owner] is not None and not hasattr(allowed[owner], each.attr):

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, StrictInt, ValidationInfo, field_validator, model_validator
 
-from goldmeter.errors import ParamsError
+from goldmeter.errors import ParamsError, unknown
 from goldmeter.metrics import prompt_template
 from goldmeter.metrics.base import TO_FIT
-from goldmeter.metrics.catalogue import check_own_name, names, unknown, validated
+from goldmeter.metrics.catalogue import check_own_name, names, validated
 from goldmeter.metrics.judged import DETAILS, Accept, JudgeMetric, Needs, part_column, texts_of
 from goldmeter.metrics.verdict_types import Boolean, Criterion, Labels, Rubric, Scale, VerdictType
 from goldmeter.pipeline.hashing import sha256

@@ -14,7 +14,7 @@ from goldmeter.comparison.gate import Gate
 from goldmeter.comparison.measures import measures
 from goldmeter.console.format import NONE, counted, joined, level, points, rate
 from goldmeter.console.json_output import print_json
-from goldmeter.console.terminal import console, plain, say
+from goldmeter.console.terminal import print_rows, say
 from goldmeter.estimates.columns import Candidate
 from goldmeter.pipeline import params
 from goldmeter.reporting.study_plan import systems_of
@@ -117,9 +117,6 @@ def _z(confidence: float) -> float:
 
 
 def _print(measure: str, own: Sequence[Noise], pairs: Sequence[Share], sure: str) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     for one in own:
         if one.limit:
             with_draws = f"; with {one.draws:.3g} answers to each, by up to {_bare(one.limit_with_draws)}"
@@ -134,11 +131,12 @@ def _print(measure: str, own: Sequence[Noise], pairs: Sequence[Share], sure: str
         say(f"{joined(unknown)}: one answer to each question, so its own noise is unknown; {remedy}")
     if pairs and len(unknown) < len(own):
         heads = f"difference of {measure}", "points", f"own noise, {sure}", "share of the variance"
-        table = Table(*heads, box=SIMPLE_HEAD)
-        for pair in pairs:
-            noise = NONE if pair.noise is None else f"±{_bare(pair.noise)}"
-            table.add_row(*map(plain, (" − ".join(pair.systems), points(pair.difference), noise, rate(pair.share))))
-        console().print(table)
+        noise = (NONE if one.noise is None else f"±{_bare(one.noise)}" for one in pairs)
+        cells = (
+            (" − ".join(one.systems), points(one.difference), own, rate(one.share))
+            for one, own in zip(pairs, noise, strict=True)
+        )
+        print_rows(heads, cells)
         say("The share of own noise vanishes with more answers to each question; the rest only with more questions.")
 
 

@@ -14,7 +14,7 @@ from goldmeter.comparison.of_versions import VersionScores, match, pairings, sco
 from goldmeter.comparison.readings import Reading, of_other_version, readings, shared
 from goldmeter.comparison.robustness import Asked, robustness
 from goldmeter.console.markdown import escaped, table
-from goldmeter.console.terminal import console, plain, say
+from goldmeter.console.terminal import print_rows, say
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.columns import Candidate, Hashes, hashed
 from goldmeter.estimates.estimates import rounded
@@ -49,7 +49,7 @@ class _Side(NamedTuple):
 
     @property
     def normalized(self) -> pa.Table | None:
-        """Its rows of data/normalize, which only judges that are asked by server need; None without the table."""
+        """Its rows of data/normalize, from which requests to a judge are made; None without the table."""
         if not self.version.has("data/normalize"):
             return None
         return self.version.parts("normalize").whole().take(pa.array(self.candidate.positions))
@@ -213,14 +213,8 @@ def _hashed(ids: Sequence[str]) -> Hashes:
 
 def print_table(found: Document) -> None:
     """Print a conclusion and its checks to the terminal."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     say(wording.sentence(found))
-    shown = Table(*wording.HEADS, box=SIMPLE_HEAD)
-    for row in wording.rows(found):
-        shown.add_row(*map(plain, row))
-    console().print(shown)
+    print_rows(wording.HEADS, wording.rows(found))
     for note in wording.notes(found):
         say(note)
 

@@ -14,7 +14,7 @@ from goldmeter.comparison.measures import LABEL, measures
 from goldmeter.comparison.of_versions import scores_of
 from goldmeter.console.format import NONE, about, counted
 from goldmeter.console.json_output import print_json
-from goldmeter.console.terminal import console, plain, say
+from goldmeter.console.terminal import print_rows, say
 from goldmeter.errors import DataError, ParamsError
 from goldmeter.estimates.columns import Candidate
 from goldmeter.estimates.human_labels import FEWEST
@@ -195,20 +195,17 @@ def _needs(study: Study, difference: float, power: float) -> Needs:
 
 
 def _print(study: Study, plan: Sequence[Needs], spending: Spending, power: float) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     heads = ("points", "questions", f"with {DRAWS} draws", "labels beside the judge", "answers", "dollars")
-    table = Table(*heads, box=SIMPLE_HEAD)
+    cells = []
     for row in plan:
         counts = [NONE if value is None else about(value) for value in [*row.values()][1:-1]]
-        table.add_row(*map(plain, (f"{row['points']:g}", *counts, cost(row["dollars"]))))
+        cells.append([f"{row['points']:g}", *counts, cost(row["dollars"])])
     pilot, now = study.pilot, detectable(study.pilot, power)
     asked = f"{counted(pilot.questions, 'question')}, answers of a system to each: {pilot.draws:.3g}"
     say(f"{study.measure}, {' and '.join(study.names)}: {asked}")
     if len(study.names) == 1:
         say("one system: the other is assumed as variable and independent of it, the worst case; half is typical")
-    console().print(table)
+    print_rows(heads, cells)
     say(f"The last run detects {100 * now:.1f} points with {power:.0%} power. Twice as much of it:")
     for name, values in sorted(spending.items(), key=lambda item: item[1][TIMES.index(2.0)]):
         say(f"  {name}: {100 * values[TIMES.index(2.0)]:.1f} points")

@@ -185,7 +185,7 @@ def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
 
 
 def _what_decides(summary: Summary) -> str:
-    """Say that metrics of wording beside the measure that decides refute nothing."""
+    """Say that the other measures compare wording only; empty if none of those that are shown first does."""
     if summary.conclusion is None or not any(map(compares_texts, summary.first[1:])):
         return ""
     return f"Only {summary.conclusion.measure} decides; others compare wording. "

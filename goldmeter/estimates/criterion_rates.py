@@ -42,10 +42,8 @@ class CriteriaCount:
 
     questions: Counter[str]
 
-    def __add__(self, other: object) -> "CriteriaCount":
+    def __add__(self, other: "CriteriaCount") -> "CriteriaCount":
         """The questions of both, of MOST_COUNTED criteria at most."""
-        if not isinstance(other, CriteriaCount):
-            return NotImplemented
         return CriteriaCount(_most(self.questions + other.questions, MOST_COUNTED))
 
     @property
@@ -79,10 +77,8 @@ class CriteriaSums(NamedTuple):
     highest: Floats
     candidates: Mapping[str, Sequence[ColumnSums]]
 
-    def __add__(self, other: object) -> "CriteriaSums":
+    def __add__(self, other: "CriteriaSums") -> "CriteriaSums":  # type: ignore[override]  # a sum
         """The sums of the rows of both."""
-        if not isinstance(other, CriteriaSums):
-            return NotImplemented
         both = dict(self.candidates)
         for name, sums in other.candidates.items():
             both[name] = [a + b for a, b in zip(both[name], sums, strict=True)] if name in both else sums

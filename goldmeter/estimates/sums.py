@@ -168,10 +168,8 @@ class WeightedColumn(NamedTuple):
             self.scores.times(factor), self.passes and self.passes.times(factor), self.outside * factor
         )
 
-    def __add__(self, other: object) -> "WeightedColumn":
+    def __add__(self, other: "WeightedColumn") -> "WeightedColumn":  # type: ignore[override]  # a sum
         """The sums of the rows of both."""
-        if not isinstance(other, WeightedColumn):
-            return NotImplemented
         passes = None if self.passes is None or other.passes is None else self.passes + other.passes
         return WeightedColumn(self.scores + other.scores, passes, self.outside + other.outside)
 

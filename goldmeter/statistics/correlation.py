@@ -64,10 +64,8 @@ class ColumnProducts(NamedTuple):
             products = column_products(deviations, deviations) - totals * totals.T / count
         return cls(rows, np.where(rows > 0.0, centres[:, None] + totals / count, 0.0), squares, products)
 
-    def __add__(self, other: object) -> "ColumnProducts":
+    def __add__(self, other: "ColumnProducts") -> "ColumnProducts":  # type: ignore[override]  # a sum
         """The sums of the rows of both."""
-        if not isinstance(other, ColumnProducts):
-            return NotImplemented
         if not (len(self.rows) and len(other.rows)):  # a part without any candidate
             return self if len(self.rows) else other
         rows = self.rows + other.rows

@@ -62,10 +62,8 @@ class DifferenceSums(NamedTuple):
         b, c = self.moments.at_high, self.moments.at_low
         return (b, c) if b + c + self.unchanged == self.n else None
 
-    def __add__(self, other: object) -> "DifferenceSums":
+    def __add__(self, other: "DifferenceSums") -> "DifferenceSums":  # type: ignore[override]  # a sum
         """The sums of the rows of both."""
-        if not isinstance(other, DifferenceSums):
-            return NotImplemented
         return DifferenceSums(
             self.moments + other.moments,
             self.unchanged + other.unchanged,

@@ -8,7 +8,6 @@ from goldmeter.estimates.column_facts import VALUE
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.metrics_report import Limited, SliceEntry, WorstSlices
 from goldmeter.estimates.sums import CandidateSums, ColumnSums
-from goldmeter.statistics import Estimate
 from goldmeter.statistics.clusters import ClusterTotals
 from goldmeter.statistics.moments import Moments
 from goldmeter.statistics.multiplicity import simultaneous_interval
@@ -163,7 +162,7 @@ def _bounds(scored: Sequence[CandidateSums], measure: str) -> tuple[tuple[float,
 
 
 def _entry(part: _Slice, bounds: tuple[float, float], tests: int, confidence: float, sign: float) -> SliceEntry:
-    inside, rest = (_together(values, bounds, tests, confidence) for values in (part.inside, part.rest))
+    inside, rest = (simultaneous_interval(*values, bounds, tests, confidence) for values in (part.inside, part.rest))
     value = inside.value - rest.value
     low = value - sqrt((inside.value - inside.low) ** 2 + (rest.high - rest.value) ** 2)
     high = value + sqrt((inside.high - inside.value) ** 2 + (rest.value - rest.low) ** 2)
@@ -176,11 +175,6 @@ def _entry(part: _Slice, bounds: tuple[float, float], tests: int, confidence: fl
         "difference": difference,
         "worse": high < 0.0 if sign > 0 else low > 0.0,
     }
-
-
-def _together(values: Values, bounds: tuple[float, float], tests: int, confidence: float) -> Estimate:
-    """Estimate the mean of some rows; `tests` such intervals hold together."""
-    return simultaneous_interval(*values, bounds, tests, confidence)
 
 
 def _worst_case(entry: SliceEntry, sign: float) -> float:

@@ -110,13 +110,9 @@ def _alarms(runs: Sequence[PastRun], rows: Sequence[Row], newest: PastRun) -> li
     found = [
         Alarm(candidate, metric, said[streak[-1]], streak[0], streak[-1], len(streak), newest in streak)
         for (candidate, metric), said in raised.items()
-        for streak in _streaks(runs, said)
+        for streak in [[*streak] for alarmed, streak in groupby(runs, key=said.__contains__) if alarmed]
     ]
     return sorted(found, key=lambda alarm: (alarm.last.started, alarm.first.started), reverse=True)
-
-
-def _streaks(runs: Sequence[PastRun], raised: Mapping[PastRun, str]) -> list[list[PastRun]]:
-    return [list(streak) for alarmed, streak in groupby(runs, key=raised.__contains__) if alarmed]
 
 
 def _measures(rows: Sequence[Row]) -> list[str]:

@@ -184,7 +184,7 @@ def _slice(name: str, values: Sequence[str | None]) -> dict[str, Any]:
     codes = {value: code for code, value in enumerate(ordered)}
     short = iter(_names([value for value in ordered if value is not None]))
     names = [None if value is None else next(short) for value in ordered]
-    return {"name": _name(name), "values": names, "codes": [codes[value] for value in values]}
+    return {"name": visible(abridged(name, NAME_CHARS)), "values": names, "codes": [codes[value] for value in values]}
 
 
 def _classes(packing: Packing, n: int) -> Iterator[dict[str, Any]]:
@@ -222,7 +222,3 @@ def _whole_ids(rows: ChosenRows, most: int) -> int:
 def _names(names: Sequence[str]) -> list[str]:
     """Shorten long names, but not to equal ones."""
     return [visible(text) for text in abridged_apart(names, NAME_CHARS).values()]
-
-
-def _name(text: str) -> str:
-    return visible(abridged(text, NAME_CHARS))

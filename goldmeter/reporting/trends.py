@@ -379,7 +379,7 @@ class _Plot:
     @property
     def right(self) -> int:
         """The right margin, which holds the texts at the ends of the lines."""
-        return round(10 + LETTER * self.size.font * max((len(text) for text, _ in self.ends), default=0))
+        return round(10 + LETTER * self.size.font * max((len(said) for said, _ in self.ends), default=0))
 
     @property
     def width(self) -> int:

@@ -33,7 +33,7 @@ def spoken(text: str, *, anywhere: bool = False) -> Spoken:
     >>> spoken("Use `<think>` tags.").text
     'Use `<think>` tags.'
     """
-    if not _may_think(text):
+    if not any(sign in text for sign in _SIGNS):  # most texts
         return Spoken(text)
     outside, is_open = _outside_marks(text, anywhere=anywhere)
     final = _final_channel("".join(outside), anywhere=anywhere)
@@ -48,7 +48,7 @@ def _outside_marks(text: str, *, anywhere: bool) -> tuple[list[str], bool]:
     outside, start, inside = list[str](), 0, ""
     mentioned, last, in_fence = set[str](), 0, False
     for mark in _MARK.finditer(text):
-        kind, is_closing = _kind(mark), mark[0][1] == "/"
+        kind, is_closing = (mark["tag"] or mark[0][0]).casefold(), mark[0][1] == "/"
         if inside:
             if is_closing and kind == inside:
                 start = last = mark.end()
@@ -67,10 +67,6 @@ def _outside_marks(text: str, *, anywhere: bool) -> tuple[list[str], bool]:
             outside.append(text[start : mark.start()])
             inside = kind
     return ([*outside, ""] if inside else [*outside, text[start:]]), bool(inside)
-
-
-def _kind(mark: re.Match[str]) -> str:
-    return (mark["tag"] or mark[0][0]).casefold()
 
 
 def _counts(before: str, *, is_first: bool, is_closing: bool) -> bool:
@@ -102,11 +98,6 @@ def _without_answer_tags(text: str) -> str:
     if stripped[: len(_ANSWER)].casefold() != _ANSWER:
         return stripped
     return stripped[len(_ANSWER) :].removesuffix("</answer>").strip()
-
-
-def _may_think(text: str) -> bool:
-    """Return quickly that most texts hold no mark."""
-    return any(sign in text for sign in _SIGNS)
 
 
 _ANSWER = "<answer>"

@@ -304,8 +304,8 @@ def write_plan(found: Recognised | None, proposal: Proposal, before: Task | None
 def _sample(proposal: Proposal) -> list[Mapping[str, Any]]:
     """The rows of the first records, as load reads them."""
     limit: Mapping[str, Any] = {"limit": MOST_RECORDS, "label_file": None, "labels": "all", "scores": {}}
-    section = params.section(Dataset, {"dataset": {**proposal.options, **limit}}, "dataset")
-    both = Params(dataset=section, load=_LOAD)
+    limited = params.section(Dataset, {"dataset": {**proposal.options, **limit}}, "dataset")
+    both = Params(dataset=limited, load=_LOAD)
     return [row for part in tables(questions(both), both) for row in part["load"].to_pylist()]
 
 

@@ -141,7 +141,7 @@ def _by_words(column: Column, meant: Mapping[str, str], *, sure: bool) -> Readin
     right = [text for text, word in meant.items() if word in RIGHT_WORDS]
     wrong = [text for text, word in meant.items() if word in WRONG_WORDS]
     unsure = [text for text, word in meant.items() if word not in RIGHT_WORDS | WRONG_WORDS]
-    if names.is_inverted(column.name) and _are_booleans(right + wrong):
+    if names.is_inverted(column.name) and all(text.lower() in LABELS for text in right + wrong):
         right, wrong = wrong, right
     partly = [text for text, word in meant.items() if word in PARTLY]
     doubt = f"{shown(partly[0])} counts as no label" if partly else ""
@@ -165,10 +165,6 @@ def _spelled(text: str) -> str:
 
 def _is_known(word: str) -> bool:
     return word in RIGHT_WORDS | WRONG_WORDS | UNSURE_WORDS | PARTLY
-
-
-def _are_booleans(texts: Sequence[str]) -> bool:
-    return all(text.lower() in LABELS for text in texts)
 
 
 def _tells(words: Any, letters: Mapping[str, str]) -> bool:

@@ -192,7 +192,7 @@ def _answers(sample: Mapping[str, Any], run: Run, where: str) -> Iterator[dict[s
     for draw, (response, error) in enumerate(found, 1):
         yield log.flat(
             id=f"{run.task}/{sample['doc_id']}",
-            input=_prompt(requests),
+            input=requests[0][0] if requests and requests[0] else None,
             references=_references(sample.get("target"), requests, ranked=_is_ranking(filtered)),
             response=response,
             candidate=_candidate(run, str(sample.get("filter") or NO_FILTER)),
@@ -219,10 +219,6 @@ def _texts(request: Any) -> list[str]:
     """Return the texts that one request was made of: the prompt, and what may continue it."""
     values = request.values() if isinstance(request, dict) else request if isinstance(request, list) else [request]
     return [value for value in values if isinstance(value, str)]
-
-
-def _prompt(requests: Sequence[Sequence[str]]) -> str | None:
-    return requests[0][0] if requests and requests[0] else None
 
 
 def _is_ranking(filtered: Sequence[Any]) -> bool:

@@ -94,7 +94,7 @@ def _differs(said: Sequence[_Part], reference: Sequence[_Part], response: str) -
     words, others = ([part.text for part in one if part.is_word] for one in (reference, said))
     if not words:
         return not others
-    if _contains(others, words):
+    if any(others[i : i + len(words)] == words for i in range(len(others) - len(words) + 1)):
         symbols = {part.text for part in reference if not part.is_word} ^ {
             part.text for part in said if not part.is_word
         }
@@ -107,10 +107,6 @@ def _differs(said: Sequence[_Part], reference: Sequence[_Part], response: str) -
 
 def _order(parts: Sequence[_Part]) -> list[str]:
     return [part.text for part in parts if not part.is_word and part.text not in _CURRENCIES]
-
-
-def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
-    return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))
 
 
 def _is_swapped(words: Sequence[str], others: Sequence[str], reference: Sequence[_Part], response: str) -> bool:

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from goldmeter.comparison.gate import Gate
 from goldmeter.estimates import (
+    estimate_rows,
     failures,
     human_labels,
     judge_bias,
@@ -28,16 +29,6 @@ from goldmeter.estimates.column_facts import QUESTION, STOPPED, VALUE, is_stoppe
 from goldmeter.estimates.columns import STATED_PROBABILITY, Candidate, score_tables
 from goldmeter.estimates.criterion_rates import rubrics
 from goldmeter.estimates.dataset_counts import dataset_counts
-from goldmeter.estimates.estimate_rows import (
-    estimate_rows,
-    probabilities_of,
-    summary,
-    tree,
-    with_designed,
-    with_few,
-    with_labels,
-    with_stopped,
-)
 from goldmeter.estimates.estimates import rounded
 from goldmeter.estimates.headline import headlines, leaders, rates
 from goldmeter.estimates.judge_calibration import Probabilities
@@ -143,7 +134,7 @@ def aggregate(
     yield {
         "aggregate": table,
         metrics_report.METRICS: to_json(document),
-        "reports/summary.json": to_json(summary(table, document.get("preference"))),
+        "reports/summary.json": to_json(estimate_rows.summary(table, document.get("preference"))),
     }
 
 
@@ -247,7 +238,7 @@ class _Run:
 
     @cached_property
     def probabilities(self) -> Probabilities:
-        return probabilities_of(self.tables["judge"])
+        return estimate_rows.probabilities_of(self.tables["judge"])
 
     @cached_property
     def repeated(self) -> Mapping[str, Mapping[str, metrics_report.SelfAgreementEntry]]:
@@ -260,18 +251,22 @@ class _Run:
 def _rows(run: _Run) -> tuple[list[Row], panel_estimates.Stated]:
     """The rows of the table, and what is stated of a panel's votes."""
     guarantee = run.passes.guarantee
-    rows = with_stopped([*estimate_rows(run.scored, run.second, run.confidence, guarantee=guarantee)], run.stopped)
+    rows = estimate_rows.with_stopped(
+        [*estimate_rows.estimate_rows(run.scored, run.second, run.confidence, guarantee=guarantee)], run.stopped
+    )
     if run.designed:
-        rows = with_designed(rows, run.whole, run.probabilities, run.confidence, guarantee=guarantee)
+        rows = estimate_rows.with_designed(rows, run.whole, run.probabilities, run.confidence, guarantee=guarantee)
     rows, votes = panel_estimates.over_jurors(rows, run.tables["judge"], lambda: run.whole, run.confidence)
-    return with_stopped(rows, run.stopped), votes  # jurors add no width: what they decide together is followed
+    return estimate_rows.with_stopped(
+        rows, run.stopped
+    ), votes  # jurors add no width: what they decide together is followed
 
 
 def _entries(run: _Run, table: pa.Table, rows: list[Row]) -> metrics_report.Candidates:
     """The entries of the candidates: the table as a tree, with what labels, weights and draws add."""
     in_sample = cache(run.passes.in_sample) if run.by.has_offline else None
-    entries = with_labels(tree(table), run.labels, run.fitted, run.confidence, in_sample)
-    entries = with_few(entries, run.scored, lambda: run.whole, lambda: run.probabilities, run.confidence)
+    entries = estimate_rows.with_labels(estimate_rows.tree(table), run.labels, run.fitted, run.confidence, in_sample)
+    entries = estimate_rows.with_few(entries, run.scored, lambda: run.whole, lambda: run.probabilities, run.confidence)
     if run.weighting:
         add_weighted(entries, rows, run.scored, run.weighting, run.confidence, run.stopped)
         entries = rounded(entries)
@@ -444,7 +439,7 @@ def _more_is_better(scored: Sequence[CandidateSums], measure: str) -> bool:
 
 
 def _with_draws(
-    tree: metrics_report.Candidates, scored: Sequence[Candidate], params: Aggregate
+    entries: metrics_report.Candidates, scored: Sequence[Candidate], params: Aggregate
 ) -> metrics_report.Candidates:
     """Add pass@k, pass^k and the variance split to the entries of candidates whose questions have several draws."""
     for candidate in scored:
@@ -452,8 +447,8 @@ def _with_draws(
             if candidate.labels_designed and column.name == human_labels.LABEL:
                 continue
             if found := repeated_answers.entry(candidate, column, params.pass_at, params.confidence):
-                tree[candidate.name][column.name].update(rounded(found))
-    return tree
+                entries[candidate.name][column.name].update(rounded(found))
+    return entries
 
 
 def _correlations(

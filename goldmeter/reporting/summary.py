@@ -11,17 +11,8 @@ from goldmeter.console import markdown
 from goldmeter.console.format import NONE, abridged_apart, counted, cut, listed, number, rate, rate_interval
 from goldmeter.console.terminal import linked, plain, width_of
 from goldmeter.errors import ParamsError
+from goldmeter.estimates import metrics_report
 from goldmeter.estimates.headline import as_headlined
-from goldmeter.estimates.metrics_report import (
-    METRICS,
-    Candidates,
-    DatasetCounts,
-    HeadlineEntry,
-    Limited,
-    MetricEntry,
-    MetricsReport,
-    reading,
-)
 from goldmeter.estimates.primary import VERDICT
 from goldmeter.pipeline.files import read_json
 from goldmeter.pipeline.yaml import load_yaml
@@ -93,7 +84,7 @@ class Summary(NamedTuple):
     warnings: list[str]
 
 
-def of_last_run(metrics: Path = Path(METRICS), validation: Path = VALIDATION) -> Summary | None:
+def of_last_run(metrics: Path = Path(metrics_report.METRICS), validation: Path = VALIDATION) -> Summary | None:
     """Return the summary of the last run, or None if there was no run yet.
 
     Args:
@@ -105,7 +96,7 @@ def of_last_run(metrics: Path = Path(METRICS), validation: Path = VALIDATION) ->
     """
     if not metrics.exists():
         return None
-    with reading(metrics) as document:
+    with metrics_report.reading(metrics) as document:
         return _summary(document, [*_failed_checks(validation)])
 
 
@@ -161,13 +152,13 @@ def _is_reported() -> bool:
     """Return whether the report was made from the current metrics.json; also True if dvc.lock does not say."""
     try:
         deps = load_yaml(LOCK)["stages"][STAGE]["deps"]
-        recorded = next(dep["md5"] for dep in deps if dep["path"] == METRICS)
+        recorded = next(dep["md5"] for dep in deps if dep["path"] == metrics_report.METRICS)
     except (FileNotFoundError, ParamsError, LookupError, TypeError, StopIteration):
         return True
-    return bool(recorded == hashlib.md5(Path(METRICS).read_bytes(), usedforsecurity=False).hexdigest())
+    return bool(recorded == hashlib.md5(Path(metrics_report.METRICS).read_bytes(), usedforsecurity=False).hexdigest())
 
 
-def _summary(document: MetricsReport, failed_checks: Sequence[str]) -> Summary:
+def _summary(document: metrics_report.MetricsReport, failed_checks: Sequence[str]) -> Summary:
     candidates = document["candidates"]
     headlines = document.get("headlines", {})
     metrics = [metric for metric, entries in _by_metric(candidates).items() if not _not_asked(entries)]
@@ -191,7 +182,7 @@ def _what_decides(summary: Summary) -> str:
     return f"Only {summary.conclusion.measure} decides; others compare wording. "
 
 
-def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterator[str]:
+def _evidence(conclusion: Conclusion | None, document: metrics_report.MetricsReport) -> Iterator[str]:
     """Yield what stands below the conclusion, a line each."""
     if conclusion is None:
         return
@@ -226,21 +217,21 @@ def _evidence(conclusion: Conclusion | None, document: MetricsReport) -> Iterato
     yield from resource_lines(document, _short([*document["candidates"]][:RATES]))
 
 
-def _left_out(candidates: Candidates) -> list[str]:
+def _left_out(candidates: metrics_report.Candidates) -> list[str]:
     """The metrics without a measured row, by design, in one line."""
     names = [metric for metric, entries in _by_metric(candidates).items() if _not_asked(entries)]
     return [f"Not asked: {listed(names)}"] if names else []
 
 
-def _by_metric(candidates: Candidates) -> dict[str, list[MetricEntry]]:
-    found: dict[str, list[MetricEntry]] = {}
+def _by_metric(candidates: metrics_report.Candidates) -> dict[str, list[metrics_report.MetricEntry]]:
+    found: dict[str, list[metrics_report.MetricEntry]] = {}
     for values in candidates.values():
         for metric, entry in values.items():
             found.setdefault(metric, []).append(entry)
     return found
 
 
-def _not_asked(entries: Sequence[MetricEntry]) -> bool:
+def _not_asked(entries: Sequence[metrics_report.MetricEntry]) -> bool:
     """Whether no row was measured, by design."""
     return not any(entry["n"] or entry["n_failed"] for entry in entries)
 
@@ -249,11 +240,13 @@ class _Measure(NamedTuple):
     """A pass rate or a score of each candidate, as numbers and as they are shown."""
 
     name: str
-    limited: list[Limited]
+    limited: list[metrics_report.Limited]
     cells: dict[str, MetricCell]
 
 
-def _measures(metric: str, candidates: Candidates, headlines: Mapping[str, HeadlineEntry]) -> Iterator[_Measure]:
+def _measures(
+    metric: str, candidates: metrics_report.Candidates, headlines: Mapping[str, metrics_report.HeadlineEntry]
+) -> Iterator[_Measure]:
     """Yield the pass rate of a metric, and its score, unless that is the same."""
     entries = {name: values[metric] for name, values in candidates.items() if metric in values}
     rates = {
@@ -287,18 +280,18 @@ def _first(measures: Sequence[_Measure], primary: str) -> list[str]:
     return [one.name for one in first.values()][:MOST]
 
 
-def _spread(limited: Sequence[Limited]) -> float:
+def _spread(limited: Sequence[metrics_report.Limited]) -> float:
     """How far apart the candidates are, in widths of the widest interval; without limits 0."""
     values = [one["value"] for one in limited if one["value"] is not None]
     widths = [one["high"] - one["low"] for one in limited if one["low"] is not None and one["high"] is not None]
     return (max(values) - min(values)) / max(widths) if values and max(widths, default=0.0) > 0 else 0.0
 
 
-def _three(limited: Limited) -> tuple[float | None, float | None, float | None]:
+def _three(limited: metrics_report.Limited) -> tuple[float | None, float | None, float | None]:
     return limited["value"], limited["low"], limited["high"]
 
 
-def _cell(entry: MetricEntry, text: str) -> MetricCell:
+def _cell(entry: metrics_report.MetricEntry, text: str) -> MetricCell:
     rows = entry["n"] + entry["n_not_asked"] + entry["n_failed"]
     return MetricCell(text, entry["n"], rows)
 
@@ -331,7 +324,7 @@ def _failed_checks(folder: Path) -> Iterator[str]:
             yield f"validation of the stage {path.stem} failed: {path}"
 
 
-def _unmeasured(candidates: Candidates) -> Iterator[str]:
+def _unmeasured(candidates: metrics_report.Candidates) -> Iterator[str]:
     """Yield how many answers of each candidate could not be measured, and by which metrics."""
     short = _short(candidates)
     for name, values in candidates.items():
@@ -343,7 +336,7 @@ def _unmeasured(candidates: Candidates) -> Iterator[str]:
             yield f"{short[name]}: {failed:,} of {asked:,} answers could not be measured: {listed(names)}"
 
 
-def _rejected(dataset: DatasetCounts) -> Iterator[str]:
+def _rejected(dataset: metrics_report.DatasetCounts) -> Iterator[str]:
     """Yield how many answers were rejected, and how many texts the embedding model read only in part."""
     if rejected := dataset["rejected"]:
         reasons = Counter(dataset["rejected_reasons"]).most_common()

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from goldmeter.console.terminal import console
 from goldmeter.errors import DataError
+from goldmeter.estimates import metrics_report
 from goldmeter.reporting import summary
 from tasks.__main__ import main
 
@@ -398,10 +399,10 @@ def a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_report_is_named_when_it_was_made_from_these_numbers(
     seen: str | None, reported: bool, named: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    these = hashlib.md5(Path(summary.METRICS).read_bytes(), usedforsecurity=False).hexdigest()
+    these = hashlib.md5(Path(metrics_report.METRICS).read_bytes(), usedforsecurity=False).hexdigest()
     if seen:
         md5 = these if seen == "these" else these[::-1]
-        stages = {"report": {"deps": [{"path": "data/load", "md5": "0"}, {"path": summary.METRICS, "md5": md5}]}}
+        stages = {"report": {"deps": [{"path": "data/load", "md5": "0"}, {"path": metrics_report.METRICS, "md5": md5}]}}
         Path("dvc.lock").write_text(json.dumps({"stages": stages}), encoding="utf-8")
 
     summary.show(console(), reported=reported)

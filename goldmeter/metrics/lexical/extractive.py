@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from goldmeter.metrics.base import NO_PASS_RATE, DefaultThreshold, Floats, Metric
+from goldmeter.metrics.base import NO_PASS_RATE, DefaultThreshold, Floats, MeanMetric
 from goldmeter.metrics.pairs import Pairs
 from goldmeter.text.tokenizers import TokenizerName, tokenizer
 
 
-class Extractive(Metric):
+class Extractive(MeanMetric):
     """The source is the input; no reference is read. Rows without an input are not asked.
 
     Coverage is the share of the response's words in fragments of the source, density the mean length of a word's
@@ -67,8 +67,3 @@ class Extractive(Metric):
         rows[:, 3] = 1.0
         rows[pairs.missing] = 0.0
         return rows
-
-    def column_scores(self, stats: Floats) -> dict[str, Floats]:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = stats[..., :-1] / stats[..., -1:]
-        return {name: means[..., i] for i, name in enumerate(self.columns)}

@@ -53,6 +53,17 @@ def test_the_rate_is_outside_at_any_of_many_looks_in_few_sequences(rate: float) 
     assert missed / draws < 0.2
 
 
+def test_a_rate_by_weights_is_outside_at_any_of_many_looks_in_few_sequences() -> None:
+    rng, missed, draws = np.random.default_rng(5), 0, 200
+    for _ in range(draws):
+        weights = rng.beta(0.5, 1.5, (150, 2))  # heavy rows pass more often: of all weight, half is of rows that pass
+        totals, sizes = (weights * (rng.random((150, 2)) < weights)).sum(axis=1), weights.sum(axis=1)
+        looks = (confidence_sequence(totals[:m], sizes[:m], 2.0, 0.8) for m in range(10, 151, 10))
+        missed += any(not low <= 0.5 <= high for low, high in looks)
+
+    assert missed / draws < 0.2
+
+
 CHANGES = st.lists(
     st.integers(1, 5).flatmap(lambda size: st.tuples(st.integers(-size, size), st.just(size))), max_size=60
 )

@@ -10,6 +10,8 @@ from ruamel.yaml.nodes import CollectionNode, MappingNode, Node
 from goldmeter.pipeline.yaml import flow, parse_yaml
 
 _NULL = "tag:yaml.org,2002:null"
+# The rest of a line; a comment in it goes on in those below that are indented further than any setting.
+_REST = re.compile(r"[^#\n]*(?:#.*\n(?:[ ]{16,}#.*(?:\n|\Z))*|\n|\Z)")
 
 
 class ParamsText:
@@ -125,11 +127,12 @@ class ParamsText:
         self.text = f"{self.text[:start]}{text}{self.text[end:]}"
 
     def _end(self, key: Node, value: Node) -> int:
-        """Where the line after a setting begins."""
+        """Where the line after a setting begins, and after lines on which the comment behind it goes on."""
         at = _last(key, value)
         if self.text[:at].endswith("\n"):  # a block of text ends where the next line begins
             return at
-        return (self.text.find("\n", at) + 1) or len(self.text)
+        line = _REST.match(self.text, at)
+        return line.end() if line else len(self.text)
 
     def _section(self, path: str) -> MappingNode | None:
         """The mapping at a path; "" is the whole."""

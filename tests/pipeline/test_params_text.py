@@ -93,3 +93,16 @@ def test_any_settings_stay_but_the_one_that_is_edited(content: dict[str, Any], d
     assert removed == content | {section: others}
     assert rewritten == content | {section: others | {"renamed": 1}}
     assert changed == content | {section: content[section] | {name: "new"}}
+
+
+def test_a_comment_that_goes_on_below_stays_with_its_setting_and_leaves_with_it() -> None:
+    def lines(name: str) -> str:
+        return f"  {name}: 1                        # check: {name}\n                                # more of {name}\n"
+
+    text = ParamsText(f"a:\n{lines('x')}{lines('y')}  # of the user\nb: {{}}\n")
+    options = {"x": lines("x"), "z": lines("z"), "w": lines("w")}
+
+    assert text.rewrite("a", options)
+    assert text.text == f"a:\n{''.join(options.values())}  # of the user\nb: {{}}\n"
+    assert text.rewrite("a", {"z": lines("z")})
+    assert text.text == f"a:\n{lines('z')}  # of the user\nb: {{}}\n"

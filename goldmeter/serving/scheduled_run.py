@@ -88,7 +88,6 @@ def run_schedule(name: str, run_and_record: RunAndRecord) -> Outcome:
         if schedule.refresh is not None:
             _command(f"schedule.{name}.refresh", ["/bin/sh", "-c", schedule.refresh])
         override_params(name, schedule.set)
-        _require_comparable(name, schedule)
         require_versioned(params.option("dataset", "path"), params.option("dataset", "pattern"))
         labels = (params.option("dataset", "label_file") or {}).get("path", "")
         named = {"label_file.path": labels, "corrections": params.option("dataset", "corrections") or ""}
@@ -137,14 +136,6 @@ def require_versioned(path: str, pattern: str | Sequence[str] | None, place: str
     for file in _untracked(path, pattern):
         if not any(file.is_relative_to(output.path) for output in outputs):
             raise DataError(f"{place}: {file} is in neither git nor DVC; {_ADD}")
-
-
-def _require_comparable(name: str, schedule: Schedule) -> None:
-    if schedule.baseline is not None and params.option("judge", "stop"):
-        raise ParamsError(
-            f"schedule.{name}.baseline: versions are not compared by a judge that stops early (judge.stop); set "
-            "floors instead, or leave judge.stop empty"
-        )
 
 
 class _DvcOutput(NamedTuple):

@@ -4,20 +4,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from dvc.repo import Repo
 
 from goldmeter.errors import DataError, LedgerError, ParamsError, VersionError
+from goldmeter.estimates.estimate_rows import BY_LOOKS
 from goldmeter.estimates.metrics_report import METRICS
 from goldmeter.estimates.tables import own_scores
 from goldmeter.history import decision, labelled_answers, store
 from goldmeter.history.decision import BaselineLook
 from goldmeter.pipeline.tables import Parts, write_part
 from goldmeter.pipeline.yaml import dump_yaml, load_yaml
+from goldmeter.statistics.stopping import difference_sequence
 from goldmeter.wording.alarms import losses
 from tests.comparison import repository
 from tests.comparison.repository import copy, git, make
-from tests.comparison.sample import Row, answers, row
+from tests.comparison.sample import Row, answers, change_facts, row
 from tests.history.made_nights import experiment, facts, run_night, schedule, score, write_metrics
 from tests.small_project import edit
 
@@ -92,6 +95,21 @@ def test_a_loss_is_told_with_how_much_and_which_rows() -> None:
     assert kept["difference_low"] < -0.375 < kept["difference_high"] < 0
     assert (kept["baseline"], kept["baseline_commit"]) == ("v1", git("rev-parse", "v1^{commit}"))
     assert kept["alarm"] == told
+
+
+def test_a_night_whose_judge_could_stop_is_compared_by_limits_that_hold_at_any_stop() -> None:
+    score(answers("+" * 15 + "." * 25))
+    change_facts(Path(), "lexical", "f1", stopped=True)
+
+    found = decision.decide("nightly", schedule(baseline="v1"), experiment(1), facts(1))
+
+    assert found.document is not None
+    [pair] = found.document["pairs"]
+    difference = pair["measures"]["f1"]["difference"]
+    low, high, _ = difference_sequence(np.repeat([-1.0, 0.0], [25, 15]), np.ones(40), 1.0, 1.0 - LEVELS[1])
+    assert difference["method"] == BY_LOOKS
+    assert (difference["low"], difference["high"]) == pytest.approx((low, high), abs=1e-4)
+    assert any(" f1: worse than v1 by 62.5 points" in alarm for alarm in found.alarms)
 
 
 def test_each_night_with_other_answers_spends_less_and_the_same_answers_spend_nothing() -> None:

@@ -1,6 +1,6 @@
 """Conclusion of a run in words: each candidate's rate by the primary measure, and which candidate is better."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -195,7 +195,8 @@ def _known(document: MetricsReport, order: Sequence[str], pairs: Sequence[PairEn
     by = _by_of_all(document, own) if own else source(measure, document["candidates"][order[0]][measure]["signature"])
     sources = {name: _by(document, name) for name in own} if {LABEL, VERDICT} <= measures else {}
     needed = _without_labels(document, own) if sources else _missing_labels(document, order)
-    compared = _Compared(measure, pairs, confidence, by, short_names(order), needed, sources)
+    counts = {name: document["headlines"][name]["n"] for name in order}
+    compared = _Compared(measure, pairs, confidence, by, short_names(order), needed, sources, counts)
     said = compared.conclusion(leading, [name for name in order if name not in leading])
     return said._replace(lines=[*said.lines, *_caution(document, own)])
 
@@ -221,7 +222,7 @@ class _Compared(NamedTuple):
     """The comparisons of the candidates, and the primary measure; by, short, missing_labels: in words.
 
     confidence: of several intervals together, in words. sources: candidate → who gave its rate, in words, if human
-    labels gave some and a judge others.
+    labels gave some and a judge others. counts: candidate → number of answers that its rate is of.
     """
 
     measure: str
@@ -231,6 +232,7 @@ class _Compared(NamedTuple):
     short: Mapping[str, str]
     missing_labels: str
     sources: Mapping[str, str]
+    counts: Mapping[str, int]
 
     @property
     def _compared(self) -> list[PairEntry]:
@@ -302,7 +304,8 @@ class _Compared(NamedTuple):
         for pair in self._compared:
             found = deciding(pair, self.measure)
             if found and {pair["base"], pair["head"]} == {one, other}:
-                return f"{_in_words(found[1], turned=pair['base'] == one)}{_on_shared(pair, found[1])}"
+                counts = (self.counts[name] for name in (one, other))
+                return f"{_in_words(found[1], turned=pair['base'] == one)}{_on_shared(found[1], counts)}"
         return ""
 
 
@@ -321,11 +324,10 @@ def _in_words(entry: MeasureEntry, *, turned: bool) -> str:
     return interval({"value": value, "low": low, "high": high}, entry["unit"])
 
 
-def _on_shared(pair: PairEntry, entry: MeasureEntry) -> str:
-    """The number of rows that a difference is of, if it is not that of the rates beside it."""
-    rows = pair["rows"]
-    is_part = entry["n"] != rows["shared"] or rows["only_base"] or rows["only_head"]
-    return f", {count(entry['n'])} shared {'questions' if 'per' in entry else 'rows'}" if is_part else ""
+def _on_shared(entry: MeasureEntry, counts: Iterable[int]) -> str:
+    """The number of rows that a difference is of, if a rate beside it is of another number."""
+    is_same = all(n == entry["n"] for n in counts)
+    return "" if is_same else f", {count(entry['n'])} shared {'questions' if 'per' in entry else 'rows'}"
 
 
 def _would_decide(undecided: Sequence[MeasureEntry], missing_labels: str) -> str:

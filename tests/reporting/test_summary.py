@@ -78,9 +78,8 @@ def test_it_begins_with_the_conclusion_and_each_candidates_rate(tmp_path: Path) 
     two = {"small": {"label": entry(0.5)}, "large": {"label": entry(0.7)}}
     difference = {"value": 0.2, "low": 0.1, "high": 0.3}
     measures = {"label": {"difference": difference, "unit": "points", "higher_is_better": True, "n": 40}}
-    rows = {"shared": 40, "only_base": 0, "only_head": 0}
     compared = {
-        "comparisons": [{"base": "small", "head": "large", "rows": rows, "measures": measures}],
+        "comparisons": [{"base": "small", "head": "large", "measures": measures}],
         "leaders": {"names": ["large"]},
     }
 

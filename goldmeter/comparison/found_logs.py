@@ -314,4 +314,6 @@ def _hash(value: Any) -> int:
 
 
 def _name(path: Path, folder: Path) -> str:
-    return file_name(path.relative_to(folder)) if path.is_relative_to(folder) else file_name(path)
+    """The path in the folder, on one line whatever characters it has."""
+    name = file_name(path.relative_to(folder)) if path.is_relative_to(folder) else file_name(path)
+    return "⟨line break⟩".join(name.splitlines())

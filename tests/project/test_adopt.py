@@ -62,6 +62,15 @@ def test_nothing_is_written_into_the_folder(logs: Path, capsys: pytest.CaptureFi
     assert len([*logs.iterdir()]) == 2
 
 
+def test_a_line_break_in_a_name_begins_no_line_of_the_output(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (logs / "x\n9 files: 9 runs").write_text("{}", encoding="utf-8")
+
+    assert adopt.main([str(logs)]) == 0
+
+    assert "\n9 files: 9 runs" not in (out := capsys.readouterr().out)
+    assert "x⟨line break⟩9 files: 9 runs" in out
+
+
 def test_a_folder_without_logs_is_an_error_that_names_what_is_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -380,7 +380,8 @@ def _is_labelled(labels: MetricEntry | None) -> bool:
 def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRate:
     entry, text = document["headlines"][name], rate if is_share else number
     n = counted(entry["n"], "answer")
-    if "stopped" in document and (left := document["candidates"][name].get(entry["measure"], {}).get("n_not_asked")):
+    measured = document["candidates"][name].get(entry["measure"])
+    if "stopped" in document and measured and (left := measured.get("n_not_asked")):
         n = f"{count(entry['n'])} of {counted(entry['n'] + left, 'answer')}"
     if powered := _powered(document, name):
         n = f"{count(powered['n'])} of {counted(powered['n'] + powered['n_rest'], 'answer')} labelled"

@@ -196,7 +196,8 @@ def test_each_reason_is_a_sentence():
 
     assert why_suspicious(entry | {"duplicate": "q\u202e2"}, "meaning_match") == (
         "The reference may be wrong. 4 of 5 systems agree on another answer. 1 answer that meaning_match fails is "
-        "labelled right. The question asks for a number, and no reference has one. q⟨U+202E⟩2 has the same question and none of these references."
+        "labelled right. The question asks for a number, and no reference has one. q⟨U+202E⟩2 has the same "
+        "question and none of these references."
     )
 
 

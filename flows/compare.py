@@ -30,14 +30,7 @@ from goldmeter.reporting.assembly import write_page
 from goldmeter.reporting.page import ComparedVersions
 from goldmeter.serving import flow_runs, server
 from goldmeter.versions.version import WORKSPACE, Version, versions
-from goldmeter.wording import comparison_lines
-from goldmeter.wording.comparison_document import (
-    Against,
-    ComparisonDocument,
-    PairEntry,
-    SeveralVersions,
-    from_first_to_last,
-)
+from goldmeter.wording import comparison_document, comparison_lines
 
 HEAD = "HEAD"
 STDOUT = Path("-")
@@ -47,7 +40,7 @@ PAGE = Path("reports/comparison.html")
 class StoppedError(GoldmeterError):
     """The decision of the release gate, where it fails a run. Prefect raises the data of a failed state."""
 
-    def __init__(self, sentence: str, document: ComparisonDocument) -> None:
+    def __init__(self, sentence: str, document: comparison_document.ComparisonDocument) -> None:
         super().__init__(sentence)
         self.document = document
 
@@ -63,7 +56,7 @@ def compare(
     head: str = WORKSPACE,
     *,
     more: Sequence[str] = (),
-    against: Against = "first",
+    against: comparison_document.Against = "first",
     renamed: Mapping[str, str] = {},
     rescore: bool = False,
 ) -> State[Any]:
@@ -89,7 +82,7 @@ def compare(
         if renamed:
             raise ComparisonError("renamed: of two versions, not of more")
         several = compare_more([base, head, *more], against, rescore=rescore)
-        document, as_markdown = from_first_to_last(several), several_to_markdown(several)
+        document, as_markdown = comparison_document.from_first_to_last(several), several_to_markdown(several)
     else:
         document = compare_by_params(base, head, renamed=renamed, rescore=rescore)
         as_markdown = to_markdown(document)
@@ -103,7 +96,7 @@ def compare(
 
 def compare_by_params(
     base: str, head: str, *, renamed: Mapping[str, str], rescore: bool, page: Path | None = None
-) -> ComparisonDocument:
+) -> comparison_document.ComparisonDocument:
     """Compare two versions, or two logs, by section `gate` of params.yaml.
 
     Args:
@@ -127,18 +120,22 @@ def compare_by_params(
 
 
 def _with_robustness(
-    document: ComparisonDocument, older: Version, newer: Version, renamed: Mapping[str, str]
-) -> ComparisonDocument:
+    document: comparison_document.ComparisonDocument, older: Version, newer: Version, renamed: Mapping[str, str]
+) -> comparison_document.ComparisonDocument:
     """The comparison with a check of each conclusion; as it is where the primary measure is no pass rate."""
     try:
         found = robust.of_versions(older, newer, renamed=renamed)
     except GoldmeterError:
         return document
-    pairs: list[PairEntry] = [{**pair, "robust": one} for pair, one in zip(document["pairs"], found, strict=True)]
+    pairs: list[comparison_document.PairEntry] = [
+        {**pair, "robust": one} for pair, one in zip(document["pairs"], found, strict=True)
+    ]
     return {**document, "pairs": pairs}
 
 
-def compare_more(names: Sequence[str], against: Against, *, rescore: bool, page: Path | None = None) -> SeveralVersions:
+def compare_more(
+    names: Sequence[str], against: comparison_document.Against, *, rescore: bool, page: Path | None = None
+) -> comparison_document.SeveralVersions:
     """Compare several versions with the first or the last of them, by section `gate` of params.yaml.
 
     Args:
@@ -153,7 +150,7 @@ def compare_more(names: Sequence[str], against: Against, *, rescore: bool, page:
         raise ComparisonError(f"{named[0]}: a log; logs are compared two at a time, versions in any number")
     with versions(names) as compared:
         document = compare_several(compared, _gate(), against, compare_options(rescore=rescore))
-        from_first_to_last(document)
+        comparison_document.from_first_to_last(document)
         if page is not None:
             trend = trend_of_versions(names, document["values"], document["primary"])
             write_page(compared[-1], page, several=ComparedVersions(document, trend))
@@ -244,7 +241,7 @@ def _command(chosen: argparse.Namespace) -> int:
     return comparison_lines.outcome(document).status
 
 
-def _document(state: State[Any]) -> ComparisonDocument:
+def _document(state: State[Any]) -> comparison_document.ComparisonDocument:
     """The comparison in the state of a flow run; raises what the flow raised."""
     record: Any = state.data
     kept = getattr(record, "result", record)
@@ -252,7 +249,7 @@ def _document(state: State[Any]) -> ComparisonDocument:
         return kept.document
     if isinstance(kept, BaseException):
         raise kept
-    comparison: ComparisonDocument = kept
+    comparison: comparison_document.ComparisonDocument = kept
     return comparison
 
 
@@ -261,7 +258,7 @@ def _compare_more(chosen: argparse.Namespace) -> int:
     document = compare_more(names, chosen.against or "first", rescore=chosen.rescore, page=chosen.html)
     as_table = partial(several_to_terminal, document)
     _write(chosen, document, several_to_markdown(document), as_table)
-    return comparison_lines.outcome(from_first_to_last(document)).status
+    return comparison_lines.outcome(comparison_document.from_first_to_last(document)).status
 
 
 def _renamed(pairs: Sequence[str]) -> dict[str, str]:

@@ -11,23 +11,8 @@ from goldmeter.asking.budget import used_up
 from goldmeter.asking.model_calls import retries_failed, spent_file
 from goldmeter.estimates.signature import JUDGED_BY, LANGUAGE_MODEL, OFFLINE_JUDGE
 from goldmeter.estimates.tables import expect_metric
-from goldmeter.judging.preference import (
-    SCHEMA,
-    TABLE,
-    check_preference,
-    preference_counts,
-    preference_problems,
-)
+from goldmeter.judging import preference, statuses
 from goldmeter.judging.settings import check_prompts
-from goldmeter.judging.statuses import (
-    ANSWERED,
-    BY_DESIGN,
-    FAILED,
-    STATUSES,
-    asked_and_failed,
-    problems_of,
-    read_columns,
-)
 from goldmeter.judging.verdict_table import Params, judge, judge_offline
 from goldmeter.ledger.verdicts import Verdicts
 from goldmeter.metrics.base import EMPTY_RESPONSE, NO_RESPONSE
@@ -45,10 +30,10 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
     Of a cascade, these are the language model's rows: the offline judge never fails.
     """
     table = tables["judge"]
-    compared = preference_counts(tables[TABLE]) if TABLE in tables else {}
+    compared = preference.preference_counts(tables[preference.TABLE]) if preference.TABLE in tables else {}
     if JUDGED_BY in table.schema.names:
         table = table.filter(pc.field(JUDGED_BY) == LANGUAGE_MODEL)
-    asked, failed = asked_and_failed(table)
+    asked, failed = statuses.asked_and_failed(table)
     facts = about(table.schema)
     return {
         "asked": asked,
@@ -62,9 +47,10 @@ def counts(tables: Mapping[str, pa.Table]) -> dict[str, float]:
 def advice(written: Mapping[str, Parts], params: Params) -> list[str]:
     """List the canaries that the judge failed, the most frequent problems of failed rows, and what to do."""
     facts = written["judge"].about
-    rows, pairs = problems_of(written["judge"].whole(read_columns(written["judge"].schema))), Counter[str]()
+    rows = statuses.problems_of(written["judge"].whole(statuses.read_columns(written["judge"].schema)))
+    pairs = Counter[str]()
     if params.judge.preference:
-        pairs = preference_problems(written[TABLE].whole(["preference_status", "problem"]))
+        pairs = preference.preference_problems(written[preference.TABLE].whole(["preference_status", "problem"]))
     limits = used_up([*rows, *pairs])
     again = "run again, with `python -m flows.evaluate --retry-failed` for replies that are no verdict"
     remedy = f"raise {limits}, and run again" if limits else again
@@ -83,11 +69,11 @@ def expect(params: Params) -> Contract:
 
     keys, status = ["id", "candidate"], Cell("judge_status")
     max_draws = len(params.judge.panel) if params.judge.panel else params.judge.draws
-    measured, unmeasured = [ANSWERED, EMPTY_RESPONSE], [*BY_DESIGN, NO_RESPONSE]
+    measured, unmeasured = [statuses.ANSWERED, EMPTY_RESPONSE], [*statuses.BY_DESIGN, NO_RESPONSE]
     rows = [
         *(gxe.ExpectColumnValuesToNotBeNull(column=name) for name in [*keys, "judge_sampled", "judge_draws"]),
         gxe.ExpectColumnValuesToNotBeNull(column="judge_status"),
-        gxe.ExpectColumnValuesToBeInSet(column="judge_status", value_set=list(STATUSES)),
+        gxe.ExpectColumnValuesToBeInSet(column="judge_status", value_set=list(statuses.STATUSES)),
         gxe.ExpectColumnValuesToBeBetween(column="judge_draws", min_value=0, max_value=max_draws),
     ]
     if params.judge.provider == "cascade":
@@ -136,11 +122,13 @@ def _expect_judges(status: Any) -> list[Any]:
     from great_expectations.expectations.row_conditions import Column as Cell
 
     return [
-        gxe.ExpectColumnValuesToNotBeNull(column=JUDGED_BY, row_condition=status.is_in([ANSWERED, FAILED])),
+        gxe.ExpectColumnValuesToNotBeNull(
+            column=JUDGED_BY, row_condition=status.is_in([statuses.ANSWERED, statuses.FAILED])
+        ),
         gxe.ExpectColumnValuesToBeInSet(column=JUDGED_BY, value_set=[OFFLINE_JUDGE, LANGUAGE_MODEL]),
         *(
             gxe.ExpectColumnValuesToBeInSet(column=JUDGED_BY, value_set=[LANGUAGE_MODEL], row_condition=condition)
-            for condition in (Cell("domain_reason").is_not_null(), status == FAILED)
+            for condition in (Cell("domain_reason").is_not_null(), status == statuses.FAILED)
         ),
     ]
 
@@ -148,7 +136,7 @@ def _expect_judges(status: Any) -> list[Any]:
 def _check(sections: Mapping[str, Any]) -> None:
     if "dataset" in sections:  # a project may take its rows from a stage of its own
         check_prompts(sections)
-        check_preference(sections)
+        preference.check_preference(sections)
         if sections["judge"].stop:
             from goldmeter.judging.stopping import check_stop  # imports scipy
 
@@ -157,7 +145,10 @@ def _check(sections: Mapping[str, Any]) -> None:
 
 STAGE = Stage(
     params=Params,
-    by_part=lambda rows, params, _: {"judge": judge_offline(rows, params), TABLE: SCHEMA.empty_table()},
+    by_part=lambda rows, params, _: {
+        "judge": judge_offline(rows, params),
+        preference.TABLE: preference.SCHEMA.empty_table(),
+    },
     whole=lambda params, inputs: judge(
         inputs.tables["normalize"],
         params,

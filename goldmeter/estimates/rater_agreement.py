@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from goldmeter.estimates import metrics_report
 from goldmeter.estimates.columns import (
     NONE_FITTED,
     NOT_RATED,
@@ -28,14 +29,6 @@ from goldmeter.estimates.human_labels import (
     powered_entry,
     split,
 )
-from goldmeter.estimates.metrics_report import (
-    GradedAgreement,
-    GradedEntry,
-    OneRaterEntry,
-    PredictionPowered,
-    RatersEntry,
-    SelfAgreementEntry,
-)
 from goldmeter.estimates.score_parts import ScoreParts
 from goldmeter.estimates.sums import CandidateSums
 from goldmeter.estimates.verdict_columns import REPEATED, verdicts_column
@@ -49,7 +42,7 @@ from goldmeter.statistics.clusters import Codes
 MORE_OFTEN = 0.5
 
 
-def raters_entry(candidate: Candidate, confidence: float) -> RatersEntry | None:
+def raters_entry(candidate: Candidate, confidence: float) -> metrics_report.RatersEntry | None:
     """What several raters say of a candidate's answers; None where fewer than FEWEST rows have two ratings.
 
     Args:
@@ -103,7 +96,7 @@ def adjudicators(ratings: Ratings) -> list[int]:
 
 def _one_rater(
     column: ScoreColumn, right: Floats, pairs: Floats, groups: Codes | None, confidence: float
-) -> OneRaterEntry | None:
+) -> metrics_report.OneRaterEntry | None:
     """How often a column's pass or fail is what a rater says; right: the share of raters who call a row right."""
     both = ~np.isnan(pairs) & ~np.isnan(column.values)
     clusters = _groups_of(groups, both)
@@ -124,7 +117,7 @@ def _groups_of(groups: "NDArray[np.intp] | None", rows: Mask) -> "NDArray[np.int
 
 def graded_entries(
     parts: ScoreParts, scored: Sequence[CandidateSums], confidence: float, *, grouped: bool
-) -> GradedAgreement:
+) -> metrics_report.GradedAgreement:
     """Return candidate → column of grades → score column of a judge → how far the two agree.
 
     Args:
@@ -139,7 +132,7 @@ def graded_entries(
     if not grades or not judged:
         return {}
     rows = (_graded(parts, number, [*grades, *judged], grouped=grouped) for number in range(len(parts.load)))
-    found: GradedAgreement = {}
+    found: metrics_report.GradedAgreement = {}
     for candidate in joined(rows):
         own = {column.name: column for column in candidate.columns}
         for name in grades:
@@ -163,7 +156,9 @@ def _has_grade(candidate: Candidate) -> Iterator[Floats]:
     return (~np.isnan(column.values) for column in candidate.columns if column.facts.by_people)
 
 
-def _agreement(candidate: Candidate, grades: ScoreColumn, judged: ScoreColumn, confidence: float) -> GradedEntry | None:
+def _agreement(
+    candidate: Candidate, grades: ScoreColumn, judged: ScoreColumn, confidence: float
+) -> metrics_report.GradedEntry | None:
     """How far a judge's scores agree with grades; on two scales, the bounds of both are taken for the same."""
     both = ~np.isnan(grades.values) & ~np.isnan(judged.values)
     clusters = None if candidate.groups is None else candidate.groups[both]
@@ -187,7 +182,7 @@ def _unit(column: ScoreColumn) -> Floats:
 
 def graded_prediction_powered(
     candidate: Candidate, column: ScoreColumn, probabilities: Floats, confidence: float
-) -> PredictionPowered | None:
+) -> metrics_report.PredictionPowered | None:
     """The mean grade, from grades of a part of the rows, chosen at random, and other scores of all of them.
 
     Args:
@@ -223,7 +218,7 @@ class _Repeated(NamedTuple):
 
 def self_agreement_entries(
     load: Parts, judge: Parts, confidence: float, *, grouped: bool
-) -> dict[str, dict[str, SelfAgreementEntry]]:
+) -> dict[str, dict[str, metrics_report.SelfAgreementEntry]]:
     """Return candidate → score column → how far its verdicts agree with each other.
 
     Args:
@@ -233,7 +228,7 @@ def self_agreement_entries(
         grouped: Whether any row has a group.
     """
     stated: Mapping[str, Mapping[str, Any]] = judge.about.get(REPEATED, {})
-    found: dict[str, dict[str, SelfAgreementEntry]] = {}
+    found: dict[str, dict[str, metrics_report.SelfAgreementEntry]] = {}
     for metric, about in stated.items():
         for name, repeated in _repeated_by_candidate(load, judge, verdicts_column(metric), grouped=grouped).items():
             if entry := _self_agreement_entry(repeated, about, confidence):
@@ -241,7 +236,9 @@ def self_agreement_entries(
     return {name: found[name] for name in sorted(found)}
 
 
-def noise(entries: Mapping[str, Mapping[str, SelfAgreementEntry]], judge: Parts) -> dict[tuple[str, str], float]:
+def noise(
+    entries: Mapping[str, Mapping[str, metrics_report.SelfAgreementEntry]], judge: Parts
+) -> dict[tuple[str, str], float]:
     """Return the variance of a row's score that the judge adds, by candidate and measure."""
     measures = {about["column"]: about["measures"] for about in judge.about.get(REPEATED, {}).values()}
     every = [(name, column, entry["noise"]) for name, own in entries.items() for column, entry in own.items()]
@@ -255,7 +252,7 @@ def noise(entries: Mapping[str, Mapping[str, SelfAgreementEntry]], judge: Parts)
 
 def _self_agreement_entry(
     repeated: _Repeated, about: Mapping[str, Any], confidence: float
-) -> SelfAgreementEntry | None:
+) -> metrics_report.SelfAgreementEntry | None:
     if np.unique(repeated.rows).size < FEWEST or is_one_cluster(repeated.groups):
         return None
     bounds = None if about["bounds"] is None else (float(about["bounds"][0]), float(about["bounds"][1]))

@@ -22,20 +22,11 @@ from goldmeter.estimates import verdict_columns
 from goldmeter.estimates.column_facts import STOPPED, ColumnFacts, statement
 from goldmeter.estimates.columns import STATED_PROBABILITY
 from goldmeter.estimates.tables import facts_of, row_facts
-from goldmeter.judging import canaries
+from goldmeter.judging import canaries, preference
 from goldmeter.judging.cascade import Division, cascade_table, decided, estimates, offline_table
 from goldmeter.judging.other_names import hash_of
 from goldmeter.judging.panel_verdicts import missing_lines, panel_facts, panel_signature, panel_table
 from goldmeter.judging.plan import PanelPlan, Plan
-from goldmeter.judging.preference import (
-    SCHEMA,
-    TABLE,
-    about_pairs,
-    preference_entries,
-    preference_problems,
-    preference_table,
-    require_candidates,
-)
 from goldmeter.judging.rows import entries_of, missing, table_of
 from goldmeter.judging.settings import Judge
 from goldmeter.judging.statuses import problems_of
@@ -89,7 +80,7 @@ def judge(
     is_cascade = options.provider == "cascade"
     by_offline = [*_decided(rows, options, crew, progress)] if is_cascade else []
     division = Division(lambda: rows, (lambda: by_offline) if is_cascade else None)
-    require_candidates(rows, options)
+    preference.require_candidates(rows, options)
     again = retry_failed and STOPPED not in rows.about  # else the stage answer has asked again
     missing_of = partial(missing_calls, options=options, ledger=ledger, run=run, retry_failed=again)
     ask = partial(ask_models, names=options.juror_names, ledger=ledger, run=run, progress=progress, named=set[str]())
@@ -117,10 +108,14 @@ def judge(
         table = build(part, options, ledger, guesses)
         done += part.num_rows
         progress("rows", done, total)
-        compared = describe(preference_table(part, options, ledger), preferred) if preferred else SCHEMA.empty_table()
-        yield {"judge": describe(table, facts | {"canaries_failed": wrong}), TABLE: compared}
+        compared = (
+            describe(preference.preference_table(part, options, ledger), preferred)
+            if preferred
+            else preference.SCHEMA.empty_table()
+        )
+        yield {"judge": describe(table, facts | {"canaries_failed": wrong}), preference.TABLE: compared}
         problems.update(problems_of(table))
-        pairs_failed += preference_problems(compared).total()
+        pairs_failed += preference.preference_problems(compared).total()
         wrong = []
     for line in missing_lines(missing_votes, options):
         say(f"judge: {line}", sys.stderr)
@@ -169,7 +164,7 @@ def missing_calls(
 
     def missing_of(juror: Judge) -> ModelCalls:
         def requests(others: Sequence[Request] = (), earlier: EarlierReplies | None = None) -> Iterator[Request]:
-            rows, pairs = division.by_language_model(), about_pairs(division.parts(), juror)
+            rows, pairs = division.by_language_model(), preference.about_pairs(division.parts(), juror)
             return missing(rows, juror, ledger, others=others, more=pairs, retry_failed=retry_failed, earlier=earlier)
 
         invented, earlier = canaries.requests(juror), EarlierReplies(ledger)
@@ -278,7 +273,9 @@ def _preference_facts(options: Judge, rows: Parts, ledger: Verdicts) -> dict[str
     if options.preference is None:
         return {}
     question = options.preference.question
-    served = _used((entries for part in rows for entries in preference_entries(part, options, ledger)), ledger)
+    served = _used(
+        (entries for part in rows for entries in preference.preference_entries(part, options, ledger)), ledger
+    )
     # Also in a cascade, the language model alone compares, and once.
     signed = _signature_facts(options.model_copy(update={"provider": "openai", "draws": 1}), question, served.facts)
     earlier = row_facts(rows.schema, reads_normalized=False)

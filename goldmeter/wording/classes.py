@@ -4,14 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from goldmeter.console.format import capitalized, coefficient, counted, joined, listed, points_interval, rate
-from goldmeter.estimates.metrics_report import (
-    ClassCandidate,
-    ClassDifference,
-    ClassesEntry,
-    Interval,
-    MetricsReport,
-    WeightingEntry,
-)
+from goldmeter.estimates import metrics_report
 from goldmeter.wording.comparison_document import ClassesComparison, ComparisonDocument, PairEntry
 
 # Measure → its name, and whether it is a share.
@@ -38,7 +31,7 @@ class MeasureRow(NamedTuple):
 
     name: str
     is_share: bool
-    values: list[Interval | None]
+    values: list[metrics_report.Interval | None]
 
 
 class DifferenceRow(NamedTuple):
@@ -72,7 +65,7 @@ class ClassSection(NamedTuple):
     column: str
     fields: tuple[str, str]
     labels: list[str]
-    candidates: dict[str, ClassCandidate]
+    candidates: dict[str, metrics_report.ClassCandidate]
     measures: list[MeasureRow]
     differences: list[DifferenceTable]
     confused: list[Confusion]
@@ -84,19 +77,21 @@ def class_fields(column: str) -> tuple[str, str]:
     return f"{column}: expected", f"{column}: named"
 
 
-def class_sections(document: MetricsReport, candidates: Sequence[str]) -> list[ClassSection]:
+def class_sections(document: metrics_report.MetricsReport, candidates: Sequence[str]) -> list[ClassSection]:
     """The sections of the page; candidates: in their order."""
     alike = [*_alike(document.get("weighting"))]
     return [_section(column, entry, candidates, alike) for column, entry in document.get("classes", {}).items()]
 
 
-def _alike(weighting: WeightingEntry | None) -> Iterator[str]:
+def _alike(weighting: metrics_report.WeightingEntry | None) -> Iterator[str]:
     """Say that rows count once, where something weights them."""
     if weighting:
         yield f"Each row counts once: {weighting['option']} does not weight measures of classes."
 
 
-def _section(column: str, entry: ClassesEntry, candidates: Sequence[str], alike: Sequence[str]) -> ClassSection:
+def _section(
+    column: str, entry: metrics_report.ClassesEntry, candidates: Sequence[str], alike: Sequence[str]
+) -> ClassSection:
     own = {name: entry["candidates"][name] for name in candidates if name in entry["candidates"]}
     measures = [
         MeasureRow(title, is_share, [_measure(one, name) for one in own.values()])
@@ -117,7 +112,7 @@ def _section(column: str, entry: ClassesEntry, candidates: Sequence[str], alike:
     )
 
 
-def _measure(entry: ClassCandidate, name: str) -> Interval | None:
+def _measure(entry: metrics_report.ClassCandidate, name: str) -> metrics_report.Interval | None:
     found = entry["accuracy"] if name == "accuracy" else entry["measures"][name]
     return found if found["value"] is not None else None
 
@@ -144,7 +139,7 @@ def _cells(entry: ClassesComparison) -> Iterator[list[str]]:
         yield [title, say(entry["base"][name]), say(entry["head"][name]), _difference(difference, is_share)[0]]
 
 
-def _oriented(pair: ClassDifference, order: Mapping[str, int]) -> DifferenceTable:
+def _oriented(pair: metrics_report.ClassDifference, order: Mapping[str, int]) -> DifferenceTable:
     """The first candidate of the page less the other one."""
     turned = order[pair["base"]] < order[pair["head"]]
     base, head = (pair["head"], pair["base"]) if turned else (pair["base"], pair["head"])
@@ -158,12 +153,12 @@ def _oriented(pair: ClassDifference, order: Mapping[str, int]) -> DifferenceTabl
     return DifferenceTable(base, head, pair["n"], rows)
 
 
-def _turned(found: Interval) -> Interval:
+def _turned(found: metrics_report.Interval) -> metrics_report.Interval:
     value = found["value"]
     return {**found, "value": None if value is None else -value, "low": -found["high"], "high": -found["low"]}
 
 
-def _difference(found: Interval, is_share: bool) -> tuple[str, bool]:  # noqa: FBT001
+def _difference(found: metrics_report.Interval, is_share: bool) -> tuple[str, bool]:  # noqa: FBT001
     value, low, high = found["value"], found["low"], found["high"]
     if value is None:
         return found["method"], False
@@ -172,7 +167,7 @@ def _difference(found: Interval, is_share: bool) -> tuple[str, bool]:  # noqa: F
     return text, low > 0.0 or high < 0.0
 
 
-def _confused(candidates: Mapping[str, ClassCandidate]) -> list[Confusion]:
+def _confused(candidates: Mapping[str, metrics_report.ClassCandidate]) -> list[Confusion]:
     """The pairs of classes that are confused most often, by all candidates together."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for name, entry in candidates.items():
@@ -182,7 +177,9 @@ def _confused(candidates: Mapping[str, ClassCandidate]) -> list[Confusion]:
     return [Confusion(*pair, [own.get(name, 0) for name in candidates]) for pair, own in first]
 
 
-def _notes(entry: ClassesEntry, candidates: Mapping[str, ClassCandidate]) -> Iterator[str]:
+def _notes(
+    entry: metrics_report.ClassesEntry, candidates: Mapping[str, metrics_report.ClassCandidate]
+) -> Iterator[str]:
     for name, own in candidates.items():
         if own["no_class"] or own["two_classes"]:
             none, two = own["no_class"], own["two_classes"]

@@ -381,7 +381,7 @@ def _rate(document: MetricsReport, name: str, *, is_share: bool) -> CandidateRat
     entry, text = document["headlines"][name], rate if is_share else number
     n = counted(entry["n"], "answer")
     measured = document["candidates"][name].get(entry["measure"])
-    if "stopped" in document and measured and (left := measured.get("n_not_asked")):
+    if "stopped" in document and measured and (left := measured["n_not_asked"]):
         n = f"{count(entry['n'])} of {counted(entry['n'] + left, 'answer')}"
     if powered := _powered(document, name):
         n = f"{count(powered['n'])} of {counted(powered['n'] + powered['n_rest'], 'answer')} labelled"

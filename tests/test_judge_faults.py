@@ -399,7 +399,7 @@ def test_an_address_that_serves_pages_is_found_out_at_once(server: Any, tmp_path
     server.script = lambda _: (200, "<html>hello</html>")
     many = [(f"q{i}", "Paris") for i in range(50)]
 
-    with pytest.raises(ServerError, match="no completion: <html>hello"):
+    with pytest.raises(ServerError, match="has not the expected form: <html>hello"):
         judged(
             rows(tmp_path / "rows", many), params(server), tmp_path / "store", how=HOW.model_copy(update={"retries": 0})
         )

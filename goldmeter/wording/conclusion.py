@@ -436,7 +436,7 @@ def _stopped(document: MetricsReport) -> list[str]:
 
 
 def target_in_words(document: MetricsReport, measure: str, entry: Mapping[str, Any]) -> str:
-    """A target, such as "meaning_match ≥ 80 %"."""
+    """A target, such as "f1 ≥ 80 %"."""
     if "max" in entry:
         return f"{measure} ≤ {number(entry['max'])} {RESOURCES[measure.rpartition('_')[0]]}"
     return f"{measure} ≥ {(rate if is_rate(document, measure) else number)(entry['target'])}"

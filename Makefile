@@ -33,6 +33,7 @@ setup: $(READY)  # makes .venv, with what a run needs of requirements.lock
 $(READY): requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed (make PYTHON=…)")'
 	$(PYTHON) -m venv .venv
+	printf '#!/bin/sh\nexec "$${0%%/*}/python" -m goldmeter "$$@"\n' > .venv/bin/goldmeter && chmod +x .venv/bin/goldmeter
 	sed '/$(GROUP_DEV)/,$$d' requirements.lock | $(INSTALL) --no-deps --require-hashes --requirement /dev/stdin
 	pip install $(QUIET) --extra-index-url $(CPU) $$(grep -o 'torch==[0-9.]*' pyproject.toml) & torch=$$!; \
 	  for part in metrics models.offline; do python -m goldmeter.$$part.warm_up & done; \

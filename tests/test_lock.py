@@ -1,6 +1,8 @@
 """requirements.lock against pyproject.toml: all that is needed, pinned and hashed, and tests apart from runs."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -74,3 +76,17 @@ def test_the_citation_is_of_this_version() -> None:
 def test_a_commit_runs_a_target_of_the_makefile() -> None:
     assert "entry: make check\n" in (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert "\ncheck: " in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_a_clone_has_the_command_goldmeter(tmp_path: Path) -> None:
+    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    [line] = [line.strip() for line in lines if "> .venv/bin/goldmeter" in line]
+    folder = tmp_path / ".venv/bin"
+    folder.mkdir(parents=True)
+    (folder / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    (folder / "python").chmod(0o755)
+    subprocess.run(["sh", "-c", line.replace("$$", "$")], cwd=tmp_path, check=True)
+
+    said = subprocess.run([folder / "goldmeter", "--help"], cwd=ROOT, check=True, capture_output=True, text=True)
+
+    assert "robust" in said.stdout

@@ -92,5 +92,5 @@ def _reasons(document: MetricsReport, conclusion: Conclusion) -> Iterator[str]:
             every = counted(entry["n"] + entry["n_failed"], "answer")
             yield f"{count(entry['n_failed'])} of {every} by {short} could not be measured."
     if kinds := most_frequent_failures(document, KINDS):
-        of = ", of all" if len(document.get("failures", {})) > 1 else ""
+        of = ", together" if len(document.get("failures", {})) > 1 else ""
         yield f"{conclusion.failures_title}{of}: {kinds}."

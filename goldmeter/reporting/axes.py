@@ -79,12 +79,13 @@ def shares(rows: Iterable[Row]) -> Scale:
     """Return the shortest axis of rates with round numbers at its ends that holds all intervals, 20 points at least.
 
     >>> shares([{"value": 0.71, "low": 0.66, "high": 0.76}]).ticks
-    (0.6, 0.7, 0.8, 0.9)
+    (0.6, 0.75, 0.9)
     """
     values = [row[name] for row in rows for name in LIMITS if row[name] is not None]
     half = NARROWEST / 2
     middle = min(max((min(values) + max(values)) / 2, half), 1.0 - half)
-    return around([*values, middle - half, middle + half])._replace(share=True)
+    low, high, *_ = around([*values, middle - half, middle + half])
+    return Scale(low, high, (low, (low + high) / 2, high), share=True)
 
 
 def around(values: Iterable[float]) -> Scale:

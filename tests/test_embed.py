@@ -280,7 +280,7 @@ def test_parts_and_row_order_change_nothing(parts, tmp_path, monkeypatch):
     assert pa.concat_tables(pieces).equals(whole)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_processes_give_the_bits_of_one_and_what_an_interrupted_run_left_is_not_encoded_again(
     parts, tmp_path, monkeypatch
 ):

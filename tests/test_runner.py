@@ -121,7 +121,7 @@ def test_a_line_that_is_no_json_is_named(project: Path) -> None:
     assert not Path("data/load").exists()
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("project")
 def test_the_offline_judge_by_part_gives_the_same_rows_and_no_evidence(
     monkeypatch: pytest.MonkeyPatch,

@@ -42,6 +42,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
         each.end()
 
 
+@pytest.mark.exhaustive
 def test_each_due_run_runs_once_the_worse_one_fails_and_is_told_once_over_a_restart_of_the_server(serve):
     with webhook() as hook:
         served = serve(often=schedule(interval=12, notify=schedule()["notify"] | {"url": hook.url}))

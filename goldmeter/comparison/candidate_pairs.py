@@ -274,7 +274,7 @@ def _unmeasured(compared: Compared, gate: Gate, role: Role, tests: int) -> Refus
     if compared.by_question and (reason := _unmeasured_draws(compared, gate)):
         return reason
 
-    # A row that a judge which stopped left out in one version is not compared: what failed in the other is no loss.
+    # Rows that a stopped judge left out in one version are not compared: a failure on them in the other is no loss.
     failed, before, after = (one.lacking if compared.is_stopped else one.failed for one in (sums, sums.base, sums.head))
     asked = failed + compared.n
     if failed <= gate.max_unmeasured * asked:

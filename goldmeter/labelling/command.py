@@ -167,7 +167,7 @@ def take_marks(run: RunRows, files: Sequence[Path], outcome: label_file.Outcome)
         outcome: Notes marks of questions that are not in the run, or changed.
 
     Raises:
-        DataError: A file is no sheet, or the file of corrections is damaged.
+        DataError: A file is not a sheet, or the file of corrections is damaged.
     """
     known = read_list(MARKS)
     every = dict.fromkeys(known)

@@ -225,7 +225,7 @@ def take(run: RunRows, known: Entries, files: Sequence[Path]) -> Outcome:
     """Add the labels of sheets that came back; labels that there are stay.
 
     Raises:
-        DataError: A file is no sheet, or none of its labels is of an answer of the run, and it marks no reference.
+        DataError: A file is not a sheet, or none of its labels is of an answer of the run, and it marks no reference.
     """
     outcome = Outcome(dict(known))
     for file in files:

@@ -156,7 +156,7 @@ def svg(plot: tuple[float, float], margins: Margins, *inside: str, says: str | N
     """A drawing around a plot of a width and a height, whose upper left corner has the coordinates 0, 0.
 
     The style sheet of the page colours it. says: in words what it shows, for readers who can't see it; None where the
-    page says it beside.
+    page says it next to the drawing.
     """
     left, right, above, below = margins
     drawn = element("g", *inside, fill="none", transform=f"translate({pixels(left)},{pixels(above)})")

@@ -325,7 +325,7 @@ def _in_words(entry: MeasureEntry, *, turned: bool) -> str:
 
 
 def _on_shared(entry: MeasureEntry, counts: Iterable[int]) -> str:
-    """The number of rows that a difference is of, if a rate beside it is of another number."""
+    """The number of rows of a difference, where a rate beside it has another number of rows."""
     is_same = all(n == entry["n"] for n in counts)
     return "" if is_same else f", {count(entry['n'])} shared {'questions' if 'per' in entry else 'rows'}"
 

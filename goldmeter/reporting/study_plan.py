@@ -138,7 +138,7 @@ def systems_of(version: Version, named: str | None) -> tuple[MetricsReport, str,
         DataError: There was no run, or it measured no answer.
     """
     if not version.has(METRICS):
-        raise DataError("no run yet, whose variances the plan needs: `dvc repro` makes one")
+        raise DataError("no run yet: `dvc repro` makes one")
     with reading(version.path(METRICS)) as document:
         measure = named or document.get("primary", {}).get("measure", VERDICT)
         order = [*document["candidates"]]

@@ -119,7 +119,7 @@ def test_without_a_run_it_says_how_to_make_one(capsys):
 
     assert main(["plan-study"]) == 2
 
-    assert "no run yet, whose variances the plan needs: `dvc repro` makes one" in capsys.readouterr().err
+    assert "no run yet: `dvc repro` makes one" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("project")
